@@ -2,7 +2,6 @@ package io.farheap.cache.managed;
 
 import io.farheap.cache.contract.CacheException;
 import io.farheap.control.ControlException;
-import io.farheap.control.ControlException.Code;
 import io.farheap.control.SignedGrant;
 import io.farheap.control.plane.ControlPlane;
 import io.farheap.lifetime.Closeables;
@@ -26,7 +25,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -57,8 +55,8 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
     /** Between two renewals of reserved room: one of them may be late. */
     private static final long RENEW_MILLIS = CacheManager.GROWTH_MILLIS / 4;
 
-    /** The next region's move is made ready while one moves, so several are moved together. */
-    private static final int MOST_AT_ONCE = 4;
+    /** A manager that says that so much less is left has another time of day than before. */
+    private static final long WRONG_MILLIS = 60_000;
 
     private final ManagerConnection manager;
     private final String name;
@@ -71,8 +69,8 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
     private final ReclaimWorker reclaims;
     private volatile @Nullable ManagedCache cache;
     private volatile @Nullable String endedWhy;
-    /** The latest generation of the cache that the manager has named. */
-    private final AtomicLong generation = new AtomicLong();
+    /** Held while the lifetime is set, so that the manager's answer counts before its next message. */
+    private final Object lifetime = new Object();
     /** When the cache's lifetime ends, as {@code nanoTime}; 0 for never. */
     private volatile long endsAt;
 
@@ -93,27 +91,27 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
         try {
             allocation = manager.allocate(request);
             grants.put(allocation);
-            generation.accumulateAndGet(allocation.generation(), Math::max);
             telling = new ManagerReporter(
-                    manager,
-                    allocation,
-                    name,
-                    generation,
-                    bytes -> terms(request, bytes),
-                    grants::put,
-                    reclaims::isClosed);
+                    manager, allocation, name, grants, bytes -> terms(request, bytes), reclaims::isClosed);
         } catch (Throwable e) {
             manager.remove(request.cacheId());
-            if (e instanceof ControlException unknown && unknown.code() == Code.DEADLINE_EXCEEDED) {
+            if (e instanceof ControlException unknown && mayHaveHappened(unknown)) {
                 Closeables.after(e, () -> deallocate(request.cacheId()));
             }
             throw e;
         }
     }
 
+    private static boolean mayHaveHappened(ControlException e) {
+        return switch (e.code()) {
+            case DEADLINE_EXCEEDED, UNAVAILABLE, CANCELLED -> true;
+            default -> false;
+        };
+    }
+
     /** The terms on which the cache is allocated, with another capacity and for the rest of its lifetime. */
     private CacheRequest terms(CacheRequest request, long bytes) {
-        long left = endsAt == 0 ? 0 : Math.max(1, TimeUnit.NANOSECONDS.toMillis(endsAt - System.nanoTime()));
+        long left = endsAt == 0 ? 0 : leftMillis();
         return new CacheRequest(
                 request.cacheId(),
                 request.clientId(),
@@ -215,7 +213,7 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
 
     @Override
     public void reclaim(Reclaim alert) {
-        generation.accumulateAndGet(alert.generation(), Math::max);
+        grants.saw(alert.generation());
         if (alert.targets().isEmpty()) {
             reclaims.announce(alert);
         } else {
@@ -227,9 +225,46 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
     public void expiring(long leftMillis) {
         // This thread receives the manager's alerts and answers for all caches, so a listener that calls the manager
         // must not run on it.
-        Thread.ofVirtual()
-                .name("farheap-expiring-" + name)
-                .start(() -> guarded(() -> listener.expiring(Duration.ofMillis(leftMillis))));
+        Thread.ofVirtual().name("farheap-expiring-" + name).start(() -> {
+            if (!corrects(leftMillis)) {
+                guarded(() -> listener.expiring(Duration.ofMillis(leftMillis)));
+            }
+        });
+    }
+
+    /**
+     * Tells the manager what is left of the lifetime by the clock of this process, if that is much more than the
+     * manager says: its time of day may have been set, and its own clock began with it.
+     *
+     * @return whether the manager has the longer lifetime now
+     */
+    private boolean corrects(long leftMillis) {
+        if (cache == null) {
+            return false;
+        }
+        synchronized (lifetime) {
+            long left = endsAt == 0 ? Long.MAX_VALUE : leftMillis();
+            if (left - leftMillis < WRONG_MILLIS) {
+                return false;
+            }
+            try {
+                manager.call(asked -> asked.extend(cacheId(), endsAt == 0 ? 0 : left));
+                LOG.log(
+                        System.Logger.Level.WARNING,
+                        "the manager had another time of day than when cache " + name
+                                + " was allocated, and has the cache's lifetime from this process again");
+                return true;
+            } catch (ControlException e) {
+                LOG.log(
+                        System.Logger.Level.WARNING,
+                        "the manager ends cache " + name + " too early, and does not extend it: " + e.getMessage());
+                return false;
+            }
+        }
+    }
+
+    private long leftMillis() {
+        return Math.max(1, TimeUnit.NANOSECONDS.toMillis(endsAt - System.nanoTime()));
     }
 
     @Override
@@ -277,10 +312,24 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
     public void extend(@Nullable Duration lifetime) {
         requireNotEnded();
         try {
-            manager.call(asked -> asked.extend(cacheId(), CacheRequest.millis(lifetime)));
-            endsAt = endsAt(CacheRequest.millis(lifetime));
+            extendMillis(CacheRequest.millis(lifetime));
         } catch (ControlException | IllegalArgumentException e) {
             throw new CacheException("cache " + name + " is not extended: " + e.getMessage(), e);
+        }
+    }
+
+    private void extendMillis(long millis) {
+        synchronized (lifetime) {
+            long ends = endsAt(millis);
+            try {
+                manager.call(asked -> asked.extend(cacheId(), millis));
+                endsAt = ends;
+            } catch (ControlException e) {
+                if (mayHaveHappened(e) && endsAt != 0 && (ends == 0 || ends - endsAt > 0)) {
+                    endsAt = ends;
+                }
+                throw e;
+            }
         }
     }
 
@@ -390,46 +439,27 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
     }
 
     /**
-     * Moves the regions that a target has room for, a few at a time: in between it gives way to a move off a server
-     * that ends before, and for which the manager says that it cannot wait.
+     * Moves the regions that a target has room for. It gives way to a move off a server that ends before, and for which
+     * the manager says that it cannot wait. The cache does not become smaller between the look and the move.
      */
     private MigrationResult moveShare(ManagedCache cache, Reclaim alert, RegionShare target, MoveTimes times) {
-        MigrationResult moved = MigrationResult.NONE;
-        for (int left = target.regions(); left > 0 && !mustGiveWay(alert); ) {
-            int most = Math.min(left, MOST_AT_ONCE);
-            MigrationResult some = moveSome(cache, alert.server(), target.address(), most, times);
-            if (some == null) {
-                break;
-            }
-            moved = moved.plus(some);
-            left -= most;
-        }
-        return moved;
-    }
-
-    private boolean mustGiveWay(Reclaim alert) {
-        return reclaims.isToLeave(alert.generation(), alert.server());
-    }
-
-    /**
-     * The cache does not become smaller between the look and the move.
-     *
-     * @return null if no region is left there
-     */
-    private @Nullable MigrationResult moveSome(
-            ManagedCache cache, String server, String target, int most, MoveTimes times) {
         return cache.unmoved(() -> {
-            List<Integer> regions = cache.hottestFirst(ManagedServers.regionsOn(cache, server));
+            List<Integer> regions = cache.hottestFirst(ManagedServers.regionsOn(cache, alert.server()));
             if (regions.isEmpty()) {
-                return null;
+                return MigrationResult.NONE;
             }
+            List<Integer> some = regions.subList(0, Math.min(regions.size(), target.regions()));
             times.moves();
             try {
-                return cache.migrate(regions.subList(0, Math.min(regions.size(), most)), server, target, how);
+                return cache.migrate(some, alert.server(), target.address(), how, () -> mustGiveWay(alert));
             } finally {
                 times.moved();
             }
         });
+    }
+
+    private boolean mustGiveWay(Reclaim alert) {
+        return reclaims.isToLeave(alert.generation(), alert.server());
     }
 
     /** The application has changed the cache's servers or capacity: reports that to the manager soon. */
@@ -461,7 +491,10 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
             RoomRenewal room = RoomRenewal.start(
                     name,
                     RENEW_MILLIS,
-                    () -> manager.call(asked -> asked.reserve(cacheId(), server, regions)),
+                    () -> {
+                        Allocation renewed = manager.call(asked -> asked.reserve(cacheId(), server, regions));
+                        grants.put(renewed);
+                    },
                     this::changed,
                     () -> reclaims.isToLeave(reserved.generation(), left));
             try {

@@ -13,9 +13,7 @@ import io.farheap.remote.contract.RemoteRegion;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
-import java.util.function.Consumer;
 import java.util.function.LongFunction;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -38,33 +36,27 @@ final class ManagerReporter {
     private final BooleanSupplier closed;
     /** The configuration that the cache runs with. */
     private volatile AllocationCandidate candidate;
-    /** The latest that the manager has named. */
-    private final AtomicLong generation;
-
     private final long regionBytes;
     private final LongFunction<CacheRequest> terms;
-    private final Consumer<Allocation> granted;
+    private final Grants grants;
     /** In sequence; the reclaim worker's thread. */
     private int refusals;
 
     /**
-     * @param generation the latest that the manager has named
+     * @param grants receives the allocation if the manager takes the cache up again
      * @param terms returns the cache's terms, with a capacity, and with what is left of its lifetime
-     * @param granted receives the allocation if the manager takes the cache up again
      * @param closed whether reports have to end
      */
     ManagerReporter(
             ManagerConnection manager,
             Allocation allocation,
             String name,
-            AtomicLong generation,
+            Grants grants,
             LongFunction<CacheRequest> terms,
-            Consumer<Allocation> granted,
             BooleanSupplier closed) {
         this.regionBytes = allocation.regionBytes();
         this.terms = terms;
-        this.granted = granted;
-        this.generation = generation;
+        this.grants = grants;
         this.manager = manager;
         this.cacheId = allocation.cacheId();
         this.name = name;
@@ -93,7 +85,8 @@ final class ManagerReporter {
                     LOG.log(
                             System.Logger.Level.WARNING,
                             "the manager refuses the new places of cache " + name + "'s regions: " + e.getMessage());
-                    return e.code() != Code.NOT_FOUND;
+                    // A cache that is not known is claimed by the next report.
+                    return true;
                 }
             }
             if (!pause()) {
@@ -145,21 +138,27 @@ final class ManagerReporter {
      */
     private boolean claim(ManagedCache cache) {
         try {
-            granted.accept(cache.unmoved(() -> {
+            Allocation again = cache.unmoved(() -> {
                 CacheRequest all = terms.apply(cache.capacity());
                 List<RegionShare> shares = shares(cache, null);
-                return manager.call(asked -> asked.claim(all, generation.get(), regionBytes, shares));
-            }));
+                return manager.call(asked -> asked.claim(all, grants.generation(), regionBytes, shares));
+            });
+            grants.put(again);
+            if (closed.getAsBoolean()) {
+                // The manager may have executed this after it forgot the cache.
+                manager.call(asked -> {
+                    asked.deallocate(cacheId);
+                    return cacheId;
+                });
+            }
             LOG.log(System.Logger.Level.INFO, "the manager has taken cache " + name + " up again");
             return true;
         } catch (ControlException e) {
+            boolean wrong = e.code() == Code.INVALID_ARGUMENT;
             LOG.log(
-                    System.Logger.Level.DEBUG,
+                    wrong ? System.Logger.Level.WARNING : System.Logger.Level.DEBUG,
                     "the manager does not take cache " + name + " up again: " + e.getMessage());
-            return switch (e.code()) {
-                case BUSY, UNAVAILABLE, DEADLINE_EXCEEDED -> false;
-                default -> true;
-            };
+            return wrong || e.code() == Code.NOT_FOUND;
         }
     }
 
@@ -192,7 +191,7 @@ final class ManagerReporter {
             List<RegionShare> shares,
             @Nullable ReclaimOutcome outcome) {
         Allocation told = manager.call(asked -> asked.moved(cacheId, generation, bytes, now, shares, outcome));
-        this.generation.accumulateAndGet(told.generation(), Math::max);
+        grants.saw(told.generation());
         return told;
     }
 
