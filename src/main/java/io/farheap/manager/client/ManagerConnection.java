@@ -11,8 +11,11 @@ import java.security.SecureRandom;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -23,8 +26,8 @@ import org.jspecify.annotations.Nullable;
  * {@value #RENEW_MILLIS} ms it confirms that the process is alive; it connects again, to the first manager that
  * answers, if either fails, and passes alerts to the caches that they concern.
  *
- * <p>Thread-safe. Only the keeper's thread replaces {@code attendance}; {@code client} is replaced under the lock by a
- * thread that finds it missing.
+ * <p>Thread-safe. Only the keeper's thread replaces {@code attendance}; {@code client} is replaced under the lock by the
+ * thread that a thread starts which finds it missing.
  */
 public final class ManagerConnection implements AutoCloseable {
 
@@ -47,6 +50,8 @@ public final class ManagerConnection implements AutoCloseable {
 
     /** Guarded by this. */
     private @Nullable ManagerClient client;
+    /** Completed with the client that is looked for; null if none is. Guarded by this. */
+    private @Nullable CompletableFuture<ManagerClient> search;
     /** The client whose connection is attended. Guarded by this, as are the fields that follow. */
     private @Nullable ManagerClient attended;
     /** Caches have come or gone since the last renewal. */
@@ -88,8 +93,8 @@ public final class ManagerConnection implements AutoCloseable {
     /**
      * Calls the first manager that answers.
      *
-     * @param call is made once more, to the first manager that answers then, if the connection fails during it or the
-     *     manager hangs; it may have taken effect before
+     * @param call is made once more if the manager cannot do it now, and to the first manager that answers then if the
+     *     connection fails during it or the manager hangs; it may have taken effect before
      * @throws ControlException as the call does; UNAVAILABLE if none of them answers
      */
     public <T> T call(Function<CacheManager, T> call) {
@@ -97,14 +102,28 @@ public final class ManagerConnection implements AutoCloseable {
         try {
             return call.apply(asked);
         } catch (ControlException e) {
-            // An interrupted thread ends its own call, not the connection that all share.
-            if (e.code() == Code.UNAVAILABLE
-                    || e.code() == Code.DEADLINE_EXCEEDED
-                    || e.code() == Code.CANCELLED && !Thread.currentThread().isInterrupted()) {
-                forget(asked);
-                return call.apply(client());
+            if (e.code() != Code.UNAVAILABLE && e.code() != Code.DEADLINE_EXCEEDED && e.code() != Code.CANCELLED) {
+                throw e;
             }
-            throw e;
+            boolean answers = answers(asked);
+            // An interrupted thread ends its own call, not the connection that all share. A manager that answers, and
+            // not this call, waits for its disk: another call would wait, too.
+            if (Thread.currentThread().isInterrupted() || answers && e.code() != Code.UNAVAILABLE) {
+                throw e;
+            }
+            if (!answers) {
+                forget(asked);
+            }
+            return call.apply(answers ? asked : client());
+        }
+    }
+
+    private static boolean answers(ManagerClient asked) {
+        try {
+            asked.confirm();
+            return true;
+        } catch (ControlException e) {
+            return false;
         }
     }
 
@@ -148,14 +167,60 @@ public final class ManagerConnection implements AutoCloseable {
         notifyAll();
     }
 
-    private synchronized ManagerClient client() {
-        if (closed) {
-            throw new ControlException(Code.CANCELLED, "the connection to the cache manager is closed");
+    /** Returns the client; if there is none, all threads wait for one search, and none with the lock. */
+    private ManagerClient client() {
+        CompletableFuture<ManagerClient> found;
+        synchronized (this) {
+            if (closed) {
+                throw closed();
+            }
+            if (client != null) {
+                return client;
+            }
+            if (search == null) {
+                CompletableFuture<ManagerClient> begun = new CompletableFuture<>();
+                search = begun;
+                Thread.ofVirtual().name("farheap-manager-connect").start(() -> connect(begun));
+            }
+            found = search;
         }
-        if (client == null) {
-            client = ManagerClient.connectFirst(addresses);
+        try {
+            return found.get();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new ControlException(Code.CANCELLED, "interrupted while a cache manager was looked for", e);
+        } catch (ExecutionException e) {
+            Throwable why = Objects.requireNonNullElse(e.getCause(), e);
+            Code code = why instanceof ControlException refused ? refused.code() : Code.INTERNAL;
+            throw new ControlException(code, why.getMessage(), why);
         }
-        return client;
+    }
+
+    private void connect(CompletableFuture<ManagerClient> begun) {
+        ManagerClient found = null;
+        Throwable failure = null;
+        try {
+            found = ManagerClient.connectFirst(addresses);
+        } catch (Throwable e) {
+            failure = e;
+        }
+        boolean late;
+        synchronized (this) {
+            search = null;
+            late = closed;
+            client = late ? null : found;
+        }
+        if (found == null) {
+            begun.completeExceptionally(Objects.requireNonNullElseGet(failure, ManagerConnection::closed));
+        } else if (late) {
+            found.close();
+        } else {
+            begun.complete(found);
+        }
+    }
+
+    private static ControlException closed() {
+        return new ControlException(Code.CANCELLED, "the connection to the cache manager is closed");
     }
 
     private void forget(ManagerClient failed) {
@@ -324,6 +389,9 @@ public final class ManagerConnection implements AutoCloseable {
             closed = true;
             last = client;
             client = null;
+            if (search != null) {
+                search.completeExceptionally(closed());
+            }
             notifyAll();
         }
         try {

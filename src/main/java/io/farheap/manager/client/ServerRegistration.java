@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A memory server's connection to its managers: every {@value #PERIOD_MILLIS} ms it reports the server's state, and
- * connects again, to the first manager that answers, if that fails or three reports have no answer. Thread-safe.
+ * connects again, to the first manager that answers, if that fails or reports have no answer for 3 s. Thread-safe.
  */
 public final class ServerRegistration implements AutoCloseable {
 

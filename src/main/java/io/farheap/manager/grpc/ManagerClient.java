@@ -61,8 +61,8 @@ public final class ManagerClient implements CacheManager, AutoCloseable {
     private static final long CONFIRM_MILLIS = 2_000;
     /** A page of caches, each on a hundred servers. */
     private static final int MAX_REPLY_BYTES = 64 << 20;
-    /** Most reports without an answer; after that the manager counts as gone. */
-    private static final int MAX_UNHEARD = 3;
+    /** A manager that has not answered a report for longer counts as gone. */
+    private static final long MAX_UNHEARD_NANOS = 2_900_000_000L;
 
     private final CallChannel channel;
     private final ManagerBlockingStub stub;
@@ -72,7 +72,10 @@ public final class ManagerClient implements CacheManager, AutoCloseable {
     /** Why the last stream ended, until a caller has received it. Guarded by this. */
     private @Nullable ControlException reportsEnded;
 
+    /** Reports without an answer. Guarded by this. */
     private int unheard;
+    /** When the first of them was sent. Guarded by this. */
+    private long unheardSince;
     /** The manager's orders, from its last answer to a report. */
     private volatile ReportReply orders = ReportReply.NONE;
 
@@ -401,7 +404,10 @@ public final class ManagerClient implements CacheManager, AutoCloseable {
             reports = streams.report(new Receipts());
             unheard = 0;
         }
-        if (unheard == MAX_UNHEARD) {
+        long now = System.nanoTime();
+        if (unheard == 0) {
+            unheardSince = now;
+        } else if (now - unheardSince > MAX_UNHEARD_NANOS) {
             throw new ControlException(
                     Code.DEADLINE_EXCEEDED, channel.peer() + " has not answered the last " + unheard + " reports");
         }

@@ -2,6 +2,7 @@ package io.farheap.manager.grpc;
 
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
+import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
@@ -13,7 +14,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Finds the first of several managers that answers: asks each if the one before has refused, or has not answered for
- * {@value #NEXT_MILLIS} ms, so that one that hangs delays it for as long. Used once, by one thread.
+ * {@value #NEXT_MILLIS} ms, so that one that hangs delays it for as long. While one hangs, those that refused because
+ * they do not lead are asked again as often. Used once, by one thread.
  *
  * @param <T> a connected client
  */
@@ -21,8 +23,13 @@ final class ManagerSearch<T> {
 
     private static final long NEXT_MILLIS = 250;
 
-    /** The end of an attempt: one of the two is null. */
-    private record Attempt<T>(@Nullable T client, @Nullable ControlException failure) {}
+    /**
+     * The end of an attempt: one of the last two is null.
+     *
+     * @param first whether it was the first at its address
+     */
+    private record Attempt<T>(
+            String address, boolean first, @Nullable T client, @Nullable ControlException failure) {}
 
     private final Function<String, T> connect;
     private final Consumer<T> close;
@@ -46,28 +53,36 @@ final class ManagerSearch<T> {
      */
     T first(List<String> addresses) {
         Iterator<String> next = addresses.iterator();
+        List<String> standing = new ArrayList<>();
         ControlException none = null;
         int open = 0;
         try {
             while (open > 0 || next.hasNext()) {
                 if (next.hasNext()) {
-                    String address = next.next();
-                    Thread.ofVirtual().name("farheap-manager-search").start(() -> attempt(address));
+                    begin(next.next(), true);
                     open++;
                 }
-                Attempt<T> attempt = next.hasNext() ? ended.poll(NEXT_MILLIS, TimeUnit.MILLISECONDS) : ended.take();
+                Attempt<T> attempt = ended.poll(NEXT_MILLIS, TimeUnit.MILLISECONDS);
                 if (attempt == null) {
+                    // The leader may be the one that hangs: then another begins to lead.
+                    standing.forEach(address -> begin(address, false));
+                    standing.clear();
                     continue;
                 }
-                open--;
+                open -= attempt.first() ? 1 : 0;
                 if (attempt.client() != null) {
                     return attempt.client();
                 }
                 ControlException failure = attempt.failure();
-                if (failure != null && none != null) {
-                    failure.addSuppressed(none);
+                if (failure != null && failure.code() == Code.UNAVAILABLE) {
+                    standing.add(attempt.address());
                 }
-                none = failure;
+                if (failure != null && attempt.first()) {
+                    if (none != null) {
+                        failure.addSuppressed(none);
+                    }
+                    none = failure;
+                }
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -80,15 +95,22 @@ final class ManagerSearch<T> {
                 : none;
     }
 
-    private void attempt(String address) {
+    private void begin(String address, boolean first) {
+        Thread.ofVirtual().name("farheap-manager-search").start(() -> attempt(address, first));
+    }
+
+    private void attempt(String address, boolean first) {
         Attempt<T> attempt;
         try {
-            attempt = new Attempt<>(connect.apply(address), null);
+            attempt = new Attempt<>(address, first, connect.apply(address), null);
         } catch (ControlException e) {
-            attempt = new Attempt<>(null, e);
+            attempt = new Attempt<>(address, first, null, e);
         } catch (Throwable e) {
             attempt = new Attempt<>(
-                    null, new ControlException(Code.INTERNAL, "cannot ask cache manager " + address + ": " + e, e));
+                    address,
+                    first,
+                    null,
+                    new ControlException(Code.INTERNAL, "cannot ask cache manager " + address + ": " + e, e));
         }
         synchronized (this) {
             if (!over) {
