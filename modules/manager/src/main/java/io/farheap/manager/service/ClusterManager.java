@@ -61,6 +61,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
@@ -119,6 +120,7 @@ public final class ClusterManager implements CacheManager {
     private final ServerProvisioner recruits;
     private final RoomFinder room;
     private final SpareCapacity spares;
+    private final AtomicLong answered = new AtomicLong();
     private long ticked;
     /** Since when this manager has received reports of servers without a pause. */
     private long listening;
@@ -504,10 +506,23 @@ public final class ClusterManager implements CacheManager {
 
     @Override
     public ReportReply report(ServerReport said) {
-        if (!inbox.keep(said, nanos.getAsLong())) {
-            return answered(said);
+        long now = nanos.getAsLong();
+        if (inbox.keep(said, now)) {
+            lock.tryRead();
+            return ReportReply.NONE;
         }
-        lock.tryRead();
+        answered.incrementAndGet();
+        try {
+            if (!lock.isReading()) {
+                return answered(said);
+            }
+        } catch (ControlException e) {
+            if (e.code() != Code.UNAVAILABLE || !lock.isReading()) {
+                throw e;
+            }
+        }
+        // A server that is heard is not silent, though what it says cannot be used before the state was read again.
+        inbox.hold(said, now);
         return ReportReply.NONE;
     }
 
@@ -550,7 +565,7 @@ public final class ClusterManager implements CacheManager {
         freeEnded(caches.ended().stream().filter(over -> report.ended().contains(over.id())));
         Servers.KnownServer server = Objects.requireNonNull(servers.find(report.serverId()));
         endings.freeLate(server);
-        if (!endings.lateOf(server).isEmpty()) {
+        if (endings.concern(server)) {
             inbox.forget(server.record.id());
         }
         if (report.leaving() && changed) {
@@ -568,11 +583,8 @@ public final class ClusterManager implements CacheManager {
         // A server that was drained while its report was being written is notified with its next report, when that is
         // on disk.
         boolean stays = !report.leaving() && !roll.isToLeave(report.serverId());
-        // The reports of a server that may have to end a cache have to be answered.
-        if (stays
-                && report.ended().isEmpty()
-                && orders.ended().isEmpty()
-                && caches.ended().isEmpty()) {
+        // The reports of a server that has to end a cache, or has ended it, have to be answered.
+        if (stays && report.ended().isEmpty() && !endings.concern(hearing.server())) {
             inbox.expect(report);
         }
         return orders;
@@ -623,6 +635,11 @@ public final class ClusterManager implements CacheManager {
     /** Returns how often the time of day was moved against the monotonic clock. */
     long clockJumps() {
         return lock.held(clock::count);
+    }
+
+    /** Returns how many reports were more than repetitions that need no answer. */
+    long answered() {
+        return answered.get();
     }
 
     /** Returns how often all servers were looked at. */

@@ -37,6 +37,48 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** A cluster manager with a store in memory and a clock that only the tests advance. */
 class ClusterManagerTest {
 
+    /** What it says has changed, so its report must be processed, and cannot be before the state was read. */
+    @Test
+    void aServerThatReportsWhileTheStateCannotBeReadIsNotSilent() {
+        TestCluster cluster = new TestCluster(ManagerOptions.DEFAULT, 1);
+        List<String> lost = new ArrayList<>();
+        CacheManager.Attendance line = cluster.manager.attend(99, new Unheard() {
+            @Override
+            public void lost(long cacheId, String server) {
+                lost.add(server);
+            }
+        });
+        cluster.allocateOn(1, 7, 2);
+        cluster.allocateOn(2, 8, 2);
+        line.renew(Set.of(7L, 8L));
+        cluster.pass(4_000);
+        cluster.reports(1, 2);
+        cluster.reports(2, 2);
+        cluster.manager.tick();
+        cluster.store.failing = true;
+        cluster.store.unreadable = true;
+        refusal(Code.INTERNAL, () -> cluster.manager.extend(7, 60_000));
+        for (int i = 0; i < 5; i++) {
+            cluster.pass(1_000);
+            assertEquals(
+                    ReportReply.NONE, cluster.manager.report(TestCluster.server(1, "t", false, 3 + i, Map.of(7L, 2))));
+        }
+        refusal(Code.UNAVAILABLE, () -> cluster.manager.describe(7));
+        cluster.store.failing = false;
+        cluster.store.unreadable = false;
+        cluster.manager.tick();
+        assertEquals(
+                List.of("host1:1"),
+                cluster.manager.servers().stream().map(ServerReport::address).toList());
+        assertEquals(List.of(), lost);
+        for (int i = 0; i < 4; i++) {
+            cluster.pass(1_000);
+            cluster.reports(1, 7);
+            cluster.manager.tick();
+        }
+        assertEquals(List.of("host2:1"), lost);
+    }
+
     private static final long MIB = 1 << 20;
     private static final long SECOND = 1_000_000_000L;
     /** In ms: servers that end at such intervals do not end together. */
@@ -187,7 +229,8 @@ class ClusterManagerTest {
         allocate(7, 3);
         CacheManager.Attendance line = attend();
         line.renew(Set.of(7L));
-        now += 4 * SECOND;
+        ticks();
+        ticks();
         cluster.tick();
         assertEquals(List.of(), lost, "no server at all is heard: it may be the manager that is deaf");
         reports(2, 2);
@@ -200,7 +243,8 @@ class ClusterManagerTest {
         assertEquals(2, lost.size(), "another line");
         cluster.report(report(1, 4, 1, false, Map.of(7L, 3)));
         cluster.tick();
-        now += 4 * SECOND;
+        ticks();
+        ticks();
         reports(2, 2);
         cluster.tick();
         assertEquals(3, lost.size(), "it is lost again");
@@ -211,7 +255,8 @@ class ClusterManagerTest {
         reports(1, 4);
         allocate(7, 3);
         attend().renew(Set.of(7L));
-        now += 4 * SECOND;
+        ticks();
+        ticks();
         cluster.report(new ServerReport(5, "host1:1", "t", false, "d/c/r", MIB, 4, 4, 30_000, false, 0, Map.of()));
         cluster.tick();
         assertEquals(List.of("7 on host1:1"), lost);
@@ -444,6 +489,16 @@ class ClusterManagerTest {
     }
 
     /** Lets seconds pass, one after the other, with a tick in each. */
+    private void ticks() {
+        now += 2 * SECOND;
+        cluster.tick();
+    }
+
+    private void passes(long millis) {
+        now += millis * 1_000_000;
+        time += millis;
+    }
+
     private void pass(int seconds, Runnable eachSecond) {
         for (int i = 0; i < seconds; i++) {
             now += SECOND;
@@ -769,19 +824,19 @@ class ClusterManagerTest {
         cluster.allocate(new CacheRequest(7, CLIENT, "c", MIB, 60_000, "", List.of(AllocationCandidate.ANY)));
         CacheManager.Attendance line = attend();
         line.renew(Set.of(7L));
-        time += 29_000;
+        passes(29_000);
         cluster.tick();
         assertEquals(List.of(), expiring);
-        time += 2_000;
+        passes(2_000);
         cluster.tick();
         cluster.tick();
         assertEquals(List.of("7 in 29000"), expiring);
         assertEquals(60_000, cluster.extend(7, 60_000).leftMillis());
-        time += 40_000;
+        passes(40_000);
         cluster.tick();
         assertEquals(List.of("7 in 29000", "7 in 20000"), expiring);
         // A client that comes late is notified, too, if the time has passed already.
-        time += 40_000;
+        passes(40_000);
         attend().renew(Set.of(7L));
         cluster.tick();
         assertEquals("7 in 0", expiring.getLast());

@@ -81,6 +81,23 @@ class ForgottenServersTest {
         assertEquals(Set.of(2L), cluster.store.servers.keySet());
     }
 
+    /** Only a server that may have the ended cache has to be told of it. */
+    @Test
+    void anEndedCacheOnASilentServerCostsTheOthersReportsNothing() {
+        cluster.reports(2, 1);
+        long answered = cluster.manager.answered();
+        for (int i = 0; i < 10; i++) {
+            cluster.pass(1_000);
+            cluster.reports(2, 1);
+            cluster.manager.tick();
+        }
+        assertEquals(answered, cluster.manager.answered());
+        // It takes over a region of the ended cache, by a grant that it was shown before.
+        cluster.manager.report(server(2, "t", false, 4, Map.of(7L, 1, 8L, 1)));
+        cluster.manager.tick();
+        assertEquals(Set.of(7L), endsOn(2, Map.of(7L, 1, 8L, 1), Set.of()));
+    }
+
     /** Each server seems silent to it, and each client. */
     @Test
     void aManagerThatStoodStillOrIsCutOffGivesUpNone() {

@@ -20,6 +20,7 @@ import java.util.NavigableMap;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** The caches that a manager knows, and what they take of its servers. Guarded by the manager's lock. */
@@ -52,6 +53,8 @@ public final class Caches {
             new TreeMap<>(Comparator.comparingLong(CacheExpiry::atMillis).thenComparingLong(CacheExpiry::id));
     /** Caches that were ended, until their servers have taken back their regions. */
     private final TreeMap<Long, CacheRecord> ended = new TreeMap<>();
+    /** By server: those of {@link #ended} that have regions or reserved room there. */
+    private final Map<Long, Set<Long>> endedOn = new HashMap<>();
     /**
      * Caches that were ended and freed, and of which servers that were given up may still have regions: if such a
      * server returns, they are ended there.
@@ -76,6 +79,7 @@ public final class Caches {
         timed.clear();
         threads.clear();
         ended.clear();
+        endedOn.clear();
         late.clear();
         lateOn.clear();
         unwritten.clear();
@@ -86,7 +90,7 @@ public final class Caches {
             } else if (isLate(cache)) {
                 keepLate(cache);
             } else {
-                ended.put(cache.id(), cache);
+                keepEnded(cache);
             }
             servers.promise(null, cache);
             if (!cache.ended()) {
@@ -98,6 +102,23 @@ public final class Caches {
     /** Whether an ended cache has servers, and all of them were given up and forgotten. */
     private boolean isLate(CacheRecord over) {
         return !over.regions().isEmpty() && servers.of(over).findAny().isEmpty();
+    }
+
+    private void keepEnded(CacheRecord over) {
+        ended.put(over.id(), over);
+        serversOf(over).forEach(server ->
+                endedOn.computeIfAbsent(server, _ -> new TreeSet<>()).add(over.id()));
+    }
+
+    private void dropEnded(CacheRecord over) {
+        ended.remove(over.id());
+        serversOf(over)
+                .forEach(server -> endedOn.computeIfPresent(
+                        server, (_, here) -> here.remove(over.id()) && here.isEmpty() ? null : here));
+    }
+
+    private static Stream<Long> serversOf(CacheRecord cache) {
+        return Stream.concat(cache.regions().keySet().stream(), cache.reserved().keySet().stream());
     }
 
     private void keepLate(CacheRecord over) {
@@ -232,7 +253,7 @@ public final class Caches {
         journal.add(new StateChange.PutCache(over));
         unwritten.add(over.id());
         drop(over.id());
-        ended.put(over.id(), over);
+        keepEnded(over);
         tenants.count(cache, null);
     }
 
@@ -242,7 +263,7 @@ public final class Caches {
      * @param givenUp those of its servers that may return; until they have, it is not forgotten that it has ended
      */
     void freed(CacheRecord over, Set<Long> givenUp) {
-        ended.remove(over.id());
+        dropEnded(over);
         servers.promise(over, null);
         if (givenUp.isEmpty()) {
             journal.add(new StateChange.RemoveCache(over.id()));
@@ -293,9 +314,25 @@ public final class Caches {
         return !late.isEmpty();
     }
 
-    /** Returns the caches that a server may have of which {@link #isLate(long)} is true. */
-    Set<Long> lateOn(long serverId) {
-        return lateOn.getOrDefault(serverId, Set.of());
+    /**
+     * Returns the caches that were ended, late ones included, and that a server has or may have.
+     *
+     * @param held the caches of which it has reported regions
+     */
+    Set<Long> overOn(long serverId, Set<Long> held) {
+        if (ended.isEmpty() && late.isEmpty()) {
+            return Set.of();
+        }
+        Set<Long> over = new TreeSet<>(endedOn.getOrDefault(serverId, Set.of()));
+        over.addAll(lateOn.getOrDefault(serverId, Set.of()));
+        if (held.size() < ended.size() + late.size()) {
+            held.stream().filter(this::hasEnded).forEach(over::add);
+        } else {
+            Stream.concat(ended.keySet().stream(), late.keySet().stream())
+                    .filter(held::contains)
+                    .forEach(over::add);
+        }
+        return over;
     }
 
     /** Returns the caches that were ended, until they are {@link #freed}. */

@@ -1,5 +1,6 @@
 package io.farheap.manager.service.caches;
 
+import io.farheap.manager.ServerReport;
 import io.farheap.manager.service.servers.FreeRoom;
 import io.farheap.manager.service.servers.Servers;
 import io.farheap.manager.state.CacheRecord;
@@ -312,40 +313,21 @@ public final class ExpiredCacheReclaimer {
 
     /** Returns the ended caches that a server has to take back, and of which it has not reported that it has. */
     public Set<Long> of(Servers.KnownServer server) {
-        if (server.report == null) {
-            return Set.of();
-        }
-        Set<Long> late = lateOf(server);
-        if (caches.ended().isEmpty()) {
-            return late;
-        }
-        long id = server.record.id();
-        Set<Long> held = server.report.held().keySet();
-        Set<Long> done = server.report.ended();
-        Stream<Long> some = caches.ended().stream()
-                .filter(over -> caches.isWritten(over.id())
-                        && !done.contains(over.id())
-                        && (over.regions().containsKey(id)
-                                || over.reserved().containsKey(id)
-                                || held.contains(over.id())))
-                .map(CacheRecord::id);
-        return Stream.concat(some, late.stream()).collect(Collectors.toUnmodifiableSet());
+        return over(server).filter(caches::isWritten).collect(Collectors.toUnmodifiableSet());
     }
 
-    /**
-     * Returns those of {@link #of} that were freed, since the server was given up: it has returned, or has got their
-     * regions from one that was.
-     */
-    public Set<Long> lateOf(Servers.KnownServer server) {
-        if (!caches.anyLate() || server.report == null) {
-            return Set.of();
-        }
-        Set<Long> done = server.report.ended();
-        return Stream.concat(
-                        caches.lateOn(server.record.id()).stream(),
-                        server.report.held().keySet().stream().filter(caches::isLate))
-                .filter(id -> caches.isWritten(id) && !done.contains(id))
-                .collect(Collectors.toUnmodifiableSet());
+    /** Whether a server has to take back any cache, also if the end of that is not on disk yet. */
+    public boolean concern(Servers.KnownServer server) {
+        return over(server).findAny().isPresent();
+    }
+
+    /** Also those that were freed, since the server was given up: it has returned, or has regions of one that was. */
+    private Stream<Long> over(Servers.KnownServer server) {
+        ServerReport report = server.report;
+        return report == null
+                ? Stream.empty()
+                : caches.overOn(server.record.id(), report.held().keySet()).stream()
+                        .filter(id -> !report.ended().contains(id));
     }
 
     /** A server has reported which ended caches it has taken back, some of them perhaps late. */

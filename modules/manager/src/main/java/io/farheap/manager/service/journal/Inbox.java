@@ -41,6 +41,11 @@ public final class Inbox {
         return true;
     }
 
+    /** Keeps a report until it is read, though it has to be answered: the next one will be. Called without the lock. */
+    public void hold(ServerReport report, long now) {
+        unread.put(report.serverId(), new UnreadReport(report, now));
+    }
+
     /** Whether two reports differ at most in what is free and in what caches hold. */
     private static boolean isAlike(ServerReport one, ServerReport other) {
         return one.regionBytes() == other.regionBytes()

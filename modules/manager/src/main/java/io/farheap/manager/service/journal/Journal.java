@@ -67,7 +67,9 @@ public final class Journal {
     /** Whether a writer has the first group, or is about to take it. */
     private boolean writing;
     /** Whether the memory is ahead of the disk. */
-    private boolean ahead;
+    private volatile boolean ahead;
+    /** Whether another manager leads. */
+    private volatile boolean followed;
     /** Whether the writer thread reads the state again, or is about to. */
     private boolean reading;
     /** Why the state could not be read when that was last tried; empty if it could. */
@@ -226,6 +228,7 @@ public final class Journal {
             failed = List.copyOf(groups);
             groups.clear();
             writing = false;
+            followed = failure.code() == Code.UNAVAILABLE;
             ahead = true;
             reading = true;
         } finally {
@@ -237,6 +240,11 @@ public final class Journal {
     /** Whether the memory has changes that could not be written: nothing may be built on it before {@link #recover}. */
     boolean isAhead() {
         return ahead;
+    }
+
+    /** Whether the memory is ahead of the disk, and will be equal to it again. Called with or without the lock. */
+    boolean isReading() {
+        return ahead && !followed;
     }
 
     /** Runs on the writer thread, without the lock while it reads: a store that cannot be reached takes its time. */

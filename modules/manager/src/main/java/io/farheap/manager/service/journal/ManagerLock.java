@@ -95,6 +95,14 @@ public final class ManagerLock {
     }
 
     /**
+     * Whether the state is being read again, or has to be, since a write has failed: until then nothing is changed. Not
+     * if another manager leads. Called without the lock.
+     */
+    public boolean isReading() {
+        return journal.isReading();
+    }
+
+    /**
      * Runs an action with the lock whose result no caller receives, or is on disk already. The action changes nothing
      * that is written to disk, since it may run on memory that is ahead of the disk. Reads no reports, and waits for no
      * write.
