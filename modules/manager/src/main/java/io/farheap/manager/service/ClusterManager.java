@@ -655,7 +655,7 @@ public final class ClusterManager implements CacheManager {
             clock.look();
             removals.removeAbandoned(now);
             freeEnded(caches.ended().stream());
-            endings.forgetLate(now);
+            endings.forgetLate(now, millis.getAsLong());
             if (rates.settle(now, moves::left)) {
                 // What can leave a spot server within its notice has changed.
                 servers.offerAnew();

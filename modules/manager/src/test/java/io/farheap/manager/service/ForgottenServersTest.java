@@ -167,6 +167,19 @@ class ForgottenServersTest {
         assertEquals(3, cluster.allocate(9, 3, 0).shares().getFirst().regions());
     }
 
+    /** Its machine was stopped. */
+    @Test
+    void thatACacheWasEndedIsForgottenAfterAMonth() {
+        cluster.manager.forget("host1:1");
+        pass(10);
+        cluster.pass(29 * TestCluster.DAY_MILLIS);
+        pass(70);
+        assertTrue(cluster.store.caches.containsKey(7L));
+        cluster.pass(2 * TestCluster.DAY_MILLIS);
+        pass(70);
+        assertEquals(Set.of(8L), cluster.store.caches.keySet());
+    }
+
     /** Another process at its address shows that its memory is gone. */
     @Test
     void aServerThatWasReplacedIsNotAwaited() {

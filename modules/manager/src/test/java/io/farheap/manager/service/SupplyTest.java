@@ -246,6 +246,32 @@ class SupplyTest {
         assertTrue(machine.stopped);
     }
 
+    /** A cache that has come since its last report may be cut off together with it. */
+    @Test
+    void aSilentServerIsNotStoppedThoughItsLastReportSaysThatItIsEmpty() {
+        start(0, SupplyTest::serveSoon, SMALL);
+        allocate(7, 4, 0);
+        cluster.deallocate(7);
+        TestProvider.TestMachine machine = provider.machines.getFirst();
+        machine.report(4, Map.of());
+        for (int i = 0; i < 90; i++) {
+            now += SECOND;
+            report(1, 4, false, Map.of());
+            cluster.tick();
+        }
+        assertFalse(machine.stopped);
+        for (int i = 0; i < 59; i++) {
+            now += SECOND;
+            machine.report(4, Map.of());
+            cluster.tick();
+        }
+        assertFalse(machine.stopped);
+        now += 3 * SECOND;
+        machine.report(4, Map.of());
+        cluster.tick();
+        assertTrue(machine.stopped);
+    }
+
     /** Caches of the manager that leads now may be there, of which this one knows nothing. */
     @Test
     void aManagerThatWasFollowedStopsNothing() {
@@ -298,6 +324,7 @@ class SupplyTest {
         for (int i = 0; i < seconds; i++) {
             now += SECOND;
             try {
+                provider.machines.getFirst().report(4, Map.of());
                 cluster.tick();
             } catch (ControlException e) {
                 assertEquals(code, e.code());

@@ -34,6 +34,11 @@ public final class Caches {
             "its lifetime had passed, and other caches needed its memory; extend a cache in time to keep it";
 
     private static final double MILLIS_AN_HOUR = 3_600_000;
+    /**
+     * A client and a server that were cut off together, and are still, may have leases for as long: after that it is
+     * not remembered that the cache was ended there.
+     */
+    private static final long LATE_MILLIS = 30 * 86_400_000L;
     /** Of so many ended caches it is remembered that servers that were given up may have them. */
     private static final int MOST_LATE = 4_096;
 
@@ -273,8 +278,17 @@ public final class Caches {
         if (late.size() > MOST_LATE) {
             late.values().stream()
                     .min(Comparator.comparingLong(one -> one.terms().expiresAtMillis()))
-                    .ifPresent(oldest -> forgetLate(oldest.id()));
+                    .ifPresent(oldest -> dropLateRecord(oldest.id()));
         }
+    }
+
+    /** Forgets the caches of which {@link #isLate(long)} is true that ended weeks ago; looks at the oldest. */
+    void forgetLate(long millis) {
+        List<Long> old = late.values().stream()
+                .filter(over -> millis - over.terms().expiresAtMillis() > LATE_MILLIS)
+                .map(CacheRecord::id)
+                .toList();
+        old.forEach(this::dropLateRecord);
     }
 
     private void putLate(CacheRecord over) {
@@ -284,7 +298,7 @@ public final class Caches {
         unwritten.add(over.id());
     }
 
-    private void forgetLate(long id) {
+    private void dropLateRecord(long id) {
         dropLate(id);
         unwritten.remove(id);
         journal.add(new StateChange.RemoveCache(id));
@@ -297,7 +311,7 @@ public final class Caches {
             Set<Long> left = new TreeSet<>(over.regions().keySet());
             left.remove(serverId);
             if (left.isEmpty()) {
-                forgetLate(id);
+                dropLateRecord(id);
             } else {
                 putLate(over.endedOn(left));
             }

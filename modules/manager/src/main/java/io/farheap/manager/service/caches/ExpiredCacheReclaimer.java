@@ -37,6 +37,8 @@ public final class ExpiredCacheReclaimer {
     private static final long SOON_NANOS = 5_000_000_000L;
     /** For how long it is known which caches were tried in vain: hundreds that find no room wait for their turns. */
     private static final long VAIN_NANOS = 600_000_000_000L;
+    /** Between two looks for caches that were ended weeks ago. */
+    private static final long FORGET_NANOS = 60_000_000_000L;
     /** How many caches are tried together at first, and then more. */
     private static final int FIRST = 16;
 
@@ -67,6 +69,8 @@ public final class ExpiredCacheReclaimer {
     private final Map<Long, Long> waiting = new TreeMap<>();
     /** By cache that finds no room: up to where others were tried in vain; then it continues behind these. */
     private final Map<Long, VainTrial> vain = new HashMap<>();
+    /** When it was looked for caches that were ended weeks ago. */
+    private long forgot;
     /** Counts the caches that it has looked at, or left out of a search. */
     private long looks;
 
@@ -377,8 +381,12 @@ public final class ExpiredCacheReclaimer {
         return server.report != null && server.report.ended().contains(over.id());
     }
 
-    /** Forgets caches whose wait for room ended long ago. */
-    public void forgetLate(long now) {
+    /** Forgets caches whose wait for room ended long ago, and that others were ended weeks ago. */
+    public void forgetLate(long now, long millis) {
+        if (now - forgot > FORGET_NANOS) {
+            forgot = now;
+            caches.forgetLate(millis);
+        }
         waiting.entrySet().removeIf(one -> {
             boolean late = now - one.getValue() > 2 * WAIT_NANOS;
             if (late) {

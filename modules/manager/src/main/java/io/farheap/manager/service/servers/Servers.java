@@ -842,6 +842,11 @@ public final class Servers {
         return !server.wasHeard && awaitsAny(now) && !isReplaced(server);
     }
 
+    /** Returns for how long a server is silent before it is given up. */
+    public long forgetNanos() {
+        return forgetNanos;
+    }
+
     /** Whether servers may still have to find this manager, which has just begun to lead. */
     public boolean awaitsAny(long now) {
         return now - loadedAt <= AWAITED_NANOS;

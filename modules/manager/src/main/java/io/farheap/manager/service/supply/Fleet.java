@@ -68,6 +68,8 @@ public final class Fleet implements ServerProvider.Listener {
         private Servers.@Nullable KnownServer server;
         /** Since when no cache has anything on its server or waits for it; null otherwise. */
         private @Nullable Long emptySince;
+        /** Whether its server was heard when that was looked at last. */
+        private boolean heard;
 
         /** Whether it is empty or lost for so long that it will be stopped, as soon as that is on disk. */
         private boolean stopping;
@@ -450,19 +452,30 @@ public final class Fleet implements ServerProvider.Listener {
         for (StartedMachine hired : machines.values()) {
             Servers.KnownServer server = hired.server;
             boolean lost = server == null && now - hired.since > LOST_NANOS;
+            boolean heard = server != null && !servers.isSilent(server, now);
             if (!isIdle(hired)) {
                 hired.emptySince = null;
-            } else if (hired.emptySince == null) {
+            } else if (hired.emptySince == null || heard != hired.heard) {
                 hired.emptySince = now;
             }
+            hired.heard = heard;
             boolean waits = hired.notStoppedAt != null && now - hired.notStoppedAt < STOP_AGAIN_NANOS;
-            boolean idle = hired.emptySince != null && now - hired.emptySince > idleNanos;
+            boolean idle = hired.emptySince != null && now - hired.emptySince > idleNanos(server, heard);
             hired.stopping = !hired.stopped && !waits && (lost || idle);
             if (hired.stops() && server != null && server.report != null && !server.record.leaving()) {
                 staying.add(server);
             }
         }
         return staying;
+    }
+
+    /**
+     * A cache may have come to a silent server, and be cut off together with it, so that the last report says nothing:
+     * it is stopped long after it was given up.
+     */
+    private long idleNanos(Servers.@Nullable KnownServer server, boolean heard) {
+        boolean expected = server != null && !heard && !server.record.forgotten();
+        return expected ? Math.max(idleNanos, 2 * servers.forgetNanos()) : idleNanos;
     }
 
     private boolean isIdle(StartedMachine hired) {
