@@ -2,8 +2,11 @@ package io.farheap.manager.service;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.control.ControlException;
+import io.farheap.control.ControlException.Code;
 import io.farheap.manager.CacheManager;
 import io.farheap.manager.ServerReport;
 import io.farheap.manager.client.ManagerConnection;
@@ -20,18 +23,22 @@ import io.farheap.manager.wire.ReportReceipt;
 import io.farheap.manager.wire.ReportedServer;
 import io.grpc.Context;
 import io.grpc.Server;
+import io.grpc.Status;
 import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
 import io.grpc.stub.StreamObserver;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -49,7 +56,12 @@ class HungManagerTest {
         private final CountDownLatch reported = new CountDownLatch(1);
         private final CountDownLatch asked = new CountDownLatch(1);
         private final Server server;
+        private final AtomicInteger greetings = new AtomicInteger();
+        /** So many greetings are refused at first, as by a manager that stands by. */
+        private volatile int refused;
         private volatile boolean hangs;
+        /** Whether it answers greetings alone. */
+        private volatile boolean waits;
         private volatile @Nullable Context greeting;
 
         PlayedManager() throws IOException {
@@ -74,6 +86,10 @@ class HungManagerTest {
         public void hello(HelloManager request, StreamObserver<ManagerIntroduction> reply) {
             greeting = Context.current();
             greeted.countDown();
+            if (greetings.incrementAndGet() <= refused) {
+                reply.onError(Status.UNAVAILABLE.asRuntimeException());
+                return;
+            }
             answer(
                     reply,
                     ManagerIntroduction.newBuilder()
@@ -84,7 +100,9 @@ class HungManagerTest {
         @Override
         public void models(ListModels request, StreamObserver<ModelPage> reply) {
             asked.countDown();
-            answer(reply, ModelPage.getDefaultInstance());
+            if (!waits) {
+                answer(reply, ModelPage.getDefaultInstance());
+            }
         }
 
         @Override
@@ -155,6 +173,52 @@ class HungManagerTest {
             found.confirm();
             assertTrue(join(look));
             assertFalse(ended[0]);
+        }
+    }
+
+    /** The leader hangs, and the other one stands by until it is elected. */
+    @Test
+    void whoStandsByIsAskedAgainWhileTheLeaderHangs() {
+        first.hangs = true;
+        second.refused = 2;
+        try (ManagerClient found = ManagerClient.connectFirst(both)) {
+            found.confirm();
+            assertEquals(4, second.greetings.get());
+            assertEquals(1, first.greetings.get());
+        }
+    }
+
+    /** All wait for one search, and none of them delays the end. */
+    @Test
+    void allCallersLookForAManagerTogether() {
+        first.hangs = true;
+        ManagerConnection connection = ManagerConnection.open(List.of(first.address()));
+        List<Code> failures = Collections.synchronizedList(new ArrayList<>());
+        List<Thread> callers = Stream.generate(() -> Thread.ofVirtual().start(() -> {
+                    ControlException failure =
+                            assertThrows(ControlException.class, () -> connection.call(manager -> manager.models("")));
+                    failures.add(failure.code());
+                }))
+                .limit(4)
+                .toList();
+        await(first.greeted);
+        connection.close();
+        callers.forEach(HungManagerTest::join);
+        assertEquals(Collections.nCopies(4, Code.CANCELLED), failures);
+        assertEquals(1, first.greetings.get());
+    }
+
+    /** It waits for its disk: others' calls over the same connection do, too, and are not ended. */
+    @Test
+    void aManagerThatAnswersIsNotLeftForOneCall() {
+        first.waits = true;
+        try (ManagerConnection connection = ManagerConnection.open(both)) {
+            ControlException failure =
+                    assertThrows(ControlException.class, () -> connection.call(manager -> manager.models("")));
+            assertEquals(Code.DEADLINE_EXCEEDED, failure.code());
+            first.waits = false;
+            assertEquals(List.of(), connection.call(manager -> manager.models("")));
+            assertEquals(0, second.greetings.get());
         }
     }
 
