@@ -192,6 +192,30 @@ class ClaimedCachesTest {
         assertEquals(Set.of(1L, 2L), cluster.store.servers.keySet());
     }
 
+    /** The manager's state was restored, and is older than the cache's last move. */
+    @Test
+    void aCacheThatIsElsewhereThanItsRecordSaysIsCorrected() {
+        cluster.allocateOn(1, 7, 2);
+        holds(1, Map.of(7L, 2));
+        line.renew(Set.of(7L));
+        assertEquals(List.of(), unknown);
+        holds(1, Map.of(7L, 1));
+        holds(2, Map.of(7L, 1));
+        line.renew(Set.of(7L));
+        assertEquals(List.of(7L), unknown, "a part of it");
+        holds(1, Map.of());
+        holds(2, Map.of(7L, 2));
+        line.renew(Set.of(7L));
+        assertEquals(List.of(7L, 7L), unknown);
+        cluster.manager.moved(7, cluster.generation(7), 2 * MIB, List.of(share(2, 2)));
+        assertEquals(Map.of(2L, 2), cluster.record(7).regions());
+        line.renew(Set.of(7L));
+        assertEquals(List.of(7L, 7L), unknown);
+        cluster.attends(7L);
+        cluster.manager.drain("host2:1");
+        assertEquals("host2:1", cluster.alerts.getFirst().server());
+    }
+
     /** All of its servers are heard: its client asks them, and its leases decide. */
     @Test
     void theClientOfACacheThatNoServerReportsIsAdvised() {

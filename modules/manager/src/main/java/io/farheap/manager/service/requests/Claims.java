@@ -23,7 +23,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Compares what clients claim and what servers report with the records. A cache that a server holds, that its client
  * claims and that has no record is taken up again; if a server alone holds it, its lease decides. A client of a cache
- * that none of its servers reports is notified, so that it asks them. Guarded by the manager's lock.
+ * that none of its servers reports is notified, so that it asks them; one of a cache that is elsewhere than its record
+ * says reports where it is. Guarded by the manager's lock.
  */
 public final class Claims {
 
@@ -66,6 +67,10 @@ public final class Claims {
                 if (!caches.hasEnded(id)) {
                     line.tell(listener -> listener.unknown(id));
                 }
+            } else if (servers.hasUnexpected(cache, now)) {
+                // The state is older than the cache's last move, or a report of that is under way.
+                unheld.remove(id);
+                line.tell(listener -> listener.unknown(id));
             } else if (isUnheld(cache, now)) {
                 adviseOf(cache, line, now);
             } else {

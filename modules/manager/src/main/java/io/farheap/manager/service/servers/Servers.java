@@ -100,6 +100,8 @@ public final class Servers {
     private final Stock stock = new Stock();
     /** With the regions that are held back; the same stock if none ever are. */
     private final Stock whole;
+    /** Servers that have reported more regions of some cache than are promised to it there. */
+    private final Map<Long, KnownServer> unexpected = new HashMap<>();
     /** How often {@link #all} was called. */
     private long passes;
     /** Counts the times at which a server had more to give than before. */
@@ -300,6 +302,14 @@ public final class Servers {
                 cache.generation());
     }
 
+    /** Whether a server that reports has more regions of a cache than are promised to it there. */
+    public boolean hasUnexpected(CacheRecord cache, long now) {
+        return unexpected.values().stream()
+                .anyMatch(server -> server.report != null
+                        && !isSilent(server, now)
+                        && server.report.held().getOrDefault(cache.id(), 0) > allowed(cache, server.record.id()));
+    }
+
     /** Returns a server's HOST:PORT, or a text in its place if the server is unknown. */
     public String address(long serverId) {
         KnownServer server = servers.get(serverId);
@@ -354,6 +364,7 @@ public final class Servers {
         }
         heard.remove(id);
         unheard.remove(id);
+        unexpected.remove(id);
         unlist(id);
     }
 
@@ -427,6 +438,7 @@ public final class Servers {
 
     private void offer(KnownServer server) {
         ServerReport report = server.report;
+        int room = report == null ? 0 : room(server, report);
         if (report == null || server.record.leaving() || !heard.containsKey(server.record.id())) {
             unlist(server.record.id());
             return;
@@ -440,7 +452,6 @@ public final class Servers {
         double kept = keptForOthers(server)
                 .mapToDouble(one -> one.regions() * one.threads())
                 .sum();
-        int room = room(server, report);
         if (without.isEmpty()) {
             // What is kept for a cache is found by that cache.
             growths += room > server.room || free - server.freeCores > ROUNDING && room > 0 ? 1 : 0;
@@ -726,10 +737,18 @@ public final class Servers {
     private int room(KnownServer server, ServerReport report) {
         long untaken = 0;
         long all = 0;
+        int known = 0;
         for (Map.Entry<Long, Promise> cache : server.promised.entrySet()) {
             int regions = cache.getValue().regions();
             all += regions;
-            untaken += Math.max(0, regions - report.held().getOrDefault(cache.getKey(), 0));
+            int has = report.held().getOrDefault(cache.getKey(), 0);
+            untaken += Math.max(0, regions - has);
+            known += has > 0 && has <= regions ? 1 : 0;
+        }
+        if (known < report.held().size()) {
+            unexpected.put(server.record.id(), server);
+        } else {
+            unexpected.remove(server.record.id());
         }
         long free = Math.min(usable(report) - all, report.freeRegions() + given(report) - untaken);
         return (int) Math.max(0, free);
