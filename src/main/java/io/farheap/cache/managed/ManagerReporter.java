@@ -36,6 +36,7 @@ final class ManagerReporter {
     private final BooleanSupplier closed;
     /** The configuration that the cache runs with. */
     private volatile AllocationCandidate candidate;
+
     private final long regionBytes;
     private final LongFunction<CacheRequest> terms;
     private final Grants grants;

@@ -26,8 +26,8 @@ import org.jspecify.annotations.Nullable;
  * {@value #RENEW_MILLIS} ms it confirms that the process is alive; it connects again, to the first manager that
  * answers, if either fails, and passes alerts to the caches that they concern.
  *
- * <p>Thread-safe. Only the keeper's thread replaces {@code attendance}; {@code client} is replaced under the lock by the
- * thread that a thread starts which finds it missing.
+ * <p>Thread-safe. Only the keeper's thread replaces {@code attendance}; {@code client} is replaced under the lock by
+ * the thread that a thread starts which finds it missing.
  */
 public final class ManagerConnection implements AutoCloseable {
 

@@ -29,7 +29,10 @@ final class ManagerSearch<T> {
      * @param first whether it was the first at its address
      */
     private record Attempt<T>(
-            String address, boolean first, @Nullable T client, @Nullable ControlException failure) {}
+            String address,
+            boolean first,
+            @Nullable T client,
+            @Nullable ControlException failure) {}
 
     private final Function<String, T> connect;
     private final Consumer<T> close;

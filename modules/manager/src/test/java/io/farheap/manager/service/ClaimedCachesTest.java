@@ -137,7 +137,9 @@ class ClaimedCachesTest {
         long generation = cluster.generation(7);
         holds(3, Map.of(7L, 1));
         cluster.manager.moved(7, generation, 3 * MIB, List.of(share(1, 2), share(3, 1)));
-        assertEquals(List.of(share(1, 2), share(3, 1)), shares(cluster.manager.describe(7).allocation()));
+        assertEquals(
+                List.of(share(1, 2), share(3, 1)),
+                shares(cluster.manager.describe(7).allocation()));
         // It returns nevertheless, so what was counted in its place is forgotten.
         holds(1, Map.of(7L, 2));
         cluster.manager.moved(7, cluster.generation(7), 3 * MIB, List.of(share(1, 2), share(3, 1)));
@@ -158,7 +160,20 @@ class ClaimedCachesTest {
     void aCacheIsTakenUpThoughOneOfItsServersWasReplaced() {
         ServerReport other = server(1, "t", false, 4, Map.of());
         ServerReport replaced = new ServerReport(
-                5, other.address(), "t", false, "d/c/r", other.address(), MIB, 4, 4, 30_000, false, 0, Map.of(), Set.of());
+                5,
+                other.address(),
+                "t",
+                false,
+                "d/c/r",
+                other.address(),
+                MIB,
+                4,
+                4,
+                30_000,
+                false,
+                0,
+                Map.of(),
+                Set.of());
         cluster.manager.report(replaced);
         holds(2, Map.of(7L, 4));
         refusal(Code.BUSY, () -> claim(7, 6, 0, share(1, 2), share(2, 4)));

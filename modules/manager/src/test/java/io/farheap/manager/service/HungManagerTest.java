@@ -59,9 +59,11 @@ class HungManagerTest {
         private final AtomicInteger greetings = new AtomicInteger();
         /** So many greetings are refused at first, as by a manager that stands by. */
         private volatile int refused;
+
         private volatile boolean hangs;
         /** Whether it answers greetings alone. */
         private volatile boolean waits;
+
         private volatile @Nullable Context greeting;
 
         PlayedManager() throws IOException {

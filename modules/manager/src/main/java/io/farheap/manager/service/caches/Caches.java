@@ -111,8 +111,8 @@ public final class Caches {
 
     private void keepEnded(CacheRecord over) {
         ended.put(over.id(), over);
-        serversOf(over).forEach(server ->
-                endedOn.computeIfAbsent(server, _ -> new TreeSet<>()).add(over.id()));
+        serversOf(over).forEach(server -> endedOn.computeIfAbsent(server, _ -> new TreeSet<>())
+                .add(over.id()));
     }
 
     private void dropEnded(CacheRecord over) {

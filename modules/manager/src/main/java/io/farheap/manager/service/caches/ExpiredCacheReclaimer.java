@@ -283,8 +283,8 @@ public final class ExpiredCacheReclaimer {
     private void end(CacheRecord cache, long now, long millis) {
         LOG.log(
                 System.Logger.Level.WARNING,
-                "cache " + Caches.hex(cache.id()) + " of " + cache.name() + " is ended, "
-                        + -expiry.left(cache, millis) + " ms after its time: others need its room");
+                "cache " + Caches.hex(cache.id()) + " of " + cache.name() + " is ended, " + -expiry.left(cache, millis)
+                        + " ms after its time: others need its room");
         caches.end(cache);
         since.put(cache.id(), now);
         forget.accept(cache.id());

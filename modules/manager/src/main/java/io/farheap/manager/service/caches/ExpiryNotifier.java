@@ -90,8 +90,7 @@ public final class ExpiryNotifier {
      */
     public long left(CacheRecord cache, long millis) {
         long expires = cache.terms().expiresAtMillis();
-        long moved = clock.ahead()
-                - setAhead.getOrDefault(cache.id(), Map.of()).getOrDefault(expires, 0L);
+        long moved = clock.ahead() - setAhead.getOrDefault(cache.id(), Map.of()).getOrDefault(expires, 0L);
         return expires - (millis - Math.max(0, moved));
     }
 
@@ -125,7 +124,8 @@ public final class ExpiryNotifier {
             CacheRecord cache = caches.find(id);
             if (cache != null && caches.isWritten(id)) {
                 Set<Long> end = Set.of(cache.terms().expiresAtMillis());
-                setAhead.computeIfPresent(id, (_, ends) -> ends.keySet().retainAll(end) && ends.isEmpty() ? null : ends);
+                setAhead.computeIfPresent(
+                        id, (_, ends) -> ends.keySet().retainAll(end) && ends.isEmpty() ? null : ends);
             }
             return cache == null || caches.isWritten(id);
         });
