@@ -19,6 +19,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -46,7 +47,9 @@ public final class Journal {
     /** How long an idle writer waits for more to write. */
     private static final long IDLE_SECONDS = 10;
     /** How long a caller waits for the state to be read again before it is refused: as a rule it takes less. */
-    private static final long READ_WAIT_NANOS = 500_000_000L;
+    private static final long WAIT_NANOS = 500_000_000L;
+    /** A write that takes so many times as long is late: callers that have changed nothing yet are refused. */
+    private static final int LATE = 2;
 
     /** Changes that are written at once. */
     static final class Group {
@@ -65,7 +68,9 @@ public final class Journal {
     private final List<Group> groups = new ArrayList<>();
 
     /** Whether a writer has the first group, or is about to take it. */
-    private boolean writing;
+    private volatile boolean writing;
+    /** Since when it has it. */
+    private volatile long begunNanos;
     /** Whether the memory is ahead of the disk. */
     private volatile boolean ahead;
     /** Whether another manager leads. */
@@ -74,8 +79,11 @@ public final class Journal {
     private boolean reading;
     /** Why the state could not be read when that was last tried; empty if it could. */
     private String unreadable = "";
-    /** Signalled when {@link #reading} becomes false. */
+    /** Signalled when {@link #reading} becomes false, and when a group is on disk. */
     private final Condition read;
+
+    private final long waitNanos;
+    private final LongSupplier nanos;
 
     /**
      * @param written called with the lock for each change that is on disk
@@ -87,16 +95,26 @@ public final class Journal {
                 lock,
                 written,
                 lost,
-                Thread.ofPlatform().name("farheap-manager-journal").daemon().factory());
+                Thread.ofPlatform().name("farheap-manager-journal").daemon().factory(),
+                WAIT_NANOS,
+                System::nanoTime);
     }
 
-    /** @param threads makes the writer threads */
+    /**
+     * @param threads makes the writer threads
+     * @param waitNanos for how long a caller waits for the state to be read again
+     * @param nanos a clock for how long a write takes
+     */
     Journal(
             StateStore store,
             ReentrantLock lock,
             Consumer<StateChange> written,
             Consumer<ManagerState> lost,
-            ThreadFactory threads) {
+            ThreadFactory threads,
+            long waitNanos,
+            LongSupplier nanos) {
+        this.waitNanos = waitNanos;
+        this.nanos = nanos;
         this.store = store;
         this.lock = lock;
         this.read = lock.newCondition();
@@ -146,6 +164,7 @@ public final class Journal {
         if (!writing) {
             // If no thread can be started, the next caller tries again. The writer waits for the lock.
             writer.execute(this::writeAll);
+            begunNanos = nanos.getAsLong();
             writing = true;
         }
         return groups.getLast();
@@ -212,8 +231,10 @@ public final class Journal {
         try {
             groups.remove(done);
             done.changes.forEach(written);
+            begunNanos = nanos.getAsLong();
             writing = !groups.isEmpty();
             next = writing ? groups.getFirst() : null;
+            read.signalAll();
         } finally {
             lock.unlock();
         }
@@ -242,9 +263,13 @@ public final class Journal {
         return ahead;
     }
 
-    /** Whether the memory is ahead of the disk, and will be equal to it again. Called with or without the lock. */
+    /** Whether {@link #recover} may refuse callers, but will not for ever. Called with or without the lock. */
     boolean isReading() {
-        return ahead && !followed;
+        return (ahead || isLate()) && !followed;
+    }
+
+    private boolean isLate() {
+        return writing && nanos.getAsLong() - begunNanos > LATE * waitNanos;
     }
 
     /** Runs on the writer thread, without the lock while it reads: a store that cannot be reached takes its time. */
@@ -280,20 +305,22 @@ public final class Journal {
 
     /**
      * Called before any work on the memory: returns when the memory is equal to the disk, but for changes that are
-     * being written. If a write has failed and the state is still being read, it waits a moment, without the lock.
+     * being written. If a write has failed and the state is still being read, or a write is late, it waits a moment,
+     * without the lock.
      *
-     * @throws ControlException UNAVAILABLE if the memory is ahead of the disk: nothing may be built on it
+     * @throws ControlException UNAVAILABLE if the memory is ahead of the disk: nothing may be built on it; or if a write
+     *     is late, so that the caller would wait for long
      */
     void recover() {
-        if (!ahead) {
+        if (!ahead && !isLate()) {
             return;
         }
-        if (!reading) {
+        if (ahead && !reading) {
             writer.execute(this::readAgain);
             reading = true;
         }
         try {
-            for (long left = READ_WAIT_NANOS; reading && left > 0; ) {
+            for (long left = waitNanos; (reading || isLate()) && left > 0; ) {
                 left = read.awaitNanos(left);
             }
         } catch (InterruptedException e) {
@@ -306,6 +333,10 @@ public final class Journal {
                     reading || unreadable.isEmpty()
                             ? "the manager could not write its state, and reads it again; ask again in a moment"
                             : "the manager cannot read its state: " + unreadable);
+        }
+        if (isLate()) {
+            throw new ControlException(
+                    Code.UNAVAILABLE, "the manager cannot write its state at the moment; ask again in a moment");
         }
     }
 }

@@ -95,8 +95,8 @@ public final class ManagerLock {
     }
 
     /**
-     * Whether the state is being read again, or has to be, since a write has failed: until then nothing is changed. Not
-     * if another manager leads. Called without the lock.
+     * Whether the state is being read again, or has to be, since a write has failed, or a write is late: until that is
+     * over nothing is changed. Not if another manager leads. Called without the lock.
      */
     public boolean isReading() {
         return journal.isReading();

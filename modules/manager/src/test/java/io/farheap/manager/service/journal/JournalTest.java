@@ -30,6 +30,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -47,7 +48,11 @@ class JournalTest {
     private int recoveries;
     private final List<StateChange> onDisk = new ArrayList<>();
     private final ReentrantLock lock = new ReentrantLock();
-    private final Journal journal = new Journal(
+    private final AtomicLong now = new AtomicLong();
+    private Journal journal = journal(TimeUnit.SECONDS.toNanos(60));
+
+    private Journal journal(long waitNanos) {
+        return new Journal(
             new StateStore() {
                 @Override
                 public long epoch() {
@@ -85,7 +90,10 @@ class JournalTest {
             lock,
             onDisk::add,
             _ -> recoveries++,
-            this::thread);
+            this::thread,
+            waitNanos,
+            now::get);
+    }
 
     private boolean noThreads;
 
@@ -236,6 +244,7 @@ class JournalTest {
     /** A store that cannot be reached takes its time. */
     @Test
     void callersAreRefusedWhileTheStateIsReadAgainAndTheLockIsFree() {
+        journal = journal(1_000_000);
         failure = new StateException("the disk is full");
         readGate = new CountDownLatch(1);
         assertThrows(ControlException.class, () -> change(0));
@@ -253,6 +262,30 @@ class JournalTest {
         assertTrue(managers.held(managers::isCurrent));
         assertEquals(List.of(new StateChange.RemoveCache(2)), onDisk);
         assertEquals(1, recoveries);
+    }
+
+    /** Nothing more is built on what may take long to fail. */
+    @Test
+    void callersAreRefusedWhileAWriteIsLate() throws Exception {
+        journal = journal(1_000_000);
+        try (ExecutorService threads = Executors.newCachedThreadPool()) {
+            List<Future<?>> calls = together(threads, 2);
+            now.addAndGet(2_000_001);
+            assertTrue(journal.isReading());
+            ControlException refused = assertThrows(ControlException.class, () -> change(7));
+            assertEquals(Code.UNAVAILABLE, refused.code());
+            gate.countDown();
+            for (Future<?> call : calls) {
+                call.get(30, TimeUnit.SECONDS);
+            }
+        }
+        change(8);
+        assertEquals(0, recoveries);
+        assertEquals(
+                List.of(0L, 1L, 8L),
+                onDisk.stream()
+                        .map(change -> ((StateChange.RemoveCache) change).id())
+                        .toList());
     }
 
     @Test
