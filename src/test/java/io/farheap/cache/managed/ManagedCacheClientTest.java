@@ -1,6 +1,7 @@
 package io.farheap.cache.managed;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -26,6 +27,7 @@ import io.farheap.manager.wire.ExtendCache;
 import io.farheap.manager.wire.HelloManager;
 import io.farheap.manager.wire.ManagerGrpc;
 import io.farheap.manager.wire.ManagerIntroduction;
+import io.farheap.manager.wire.MovedRegions;
 import io.farheap.manager.wire.Nothing;
 import io.farheap.manager.wire.UnknownAlert;
 import io.farheap.migration.MigrationOptions;
@@ -42,6 +44,7 @@ import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
@@ -54,13 +57,15 @@ class ManagedCacheClientTest {
 
     private static final long MIB = 1 << 20;
     private static final String SERVER = "10.0.0.1:1";
+    private static final int REGIONS = 9;
     private static final long HOUR_MILLIS = 3_600_000;
 
-    /** Has one cache with four regions, and says that it does not know it. */
+    /** Has one cache, and says that it does not know it. */
     private static final class ForgetfulManager extends ManagerGrpc.ManagerImplBase {
 
         private final BlockingQueue<StreamObserver<Alert>> lines = new ArrayBlockingQueue<>(9);
         private final BlockingQueue<Long> extended = new ArrayBlockingQueue<>(9);
+        private final BlockingQueue<Long> moved = new ArrayBlockingQueue<>(9);
         private final BlockingQueue<Long> claimed = new ArrayBlockingQueue<>(9);
         private volatile long cacheId;
         private volatile long generation = 3;
@@ -74,10 +79,10 @@ class ManagedCacheClientTest {
             return new Allocation(
                     cacheId,
                     generation,
-                    4 * MIB,
+                    REGIONS * MIB,
                     MIB,
                     AllocationCandidate.ANY,
-                    List.of(new RegionShare(SERVER, 4)),
+                    List.of(new RegionShare(SERVER, REGIONS)),
                     List.of());
         }
 
@@ -119,6 +124,12 @@ class ManagedCacheClientTest {
         }
 
         @Override
+        public void moved(MovedRegions request, StreamObserver<AllocatedCache> reply) {
+            answer(reply, ManagerMessages.write(allocation()));
+            moved.add(request.getGeneration());
+        }
+
+        @Override
         public void extend(ExtendCache request, StreamObserver<DescribedCache> reply) {
             extended.add(request.getLifetimeMillis());
             answer(
@@ -148,8 +159,12 @@ class ManagedCacheClientTest {
         }
     }
 
-    /** Has four regions on one server, and moves none. */
+    /** Has all regions on one server, and moves none. */
     private static final class StillCache implements ManagedCache {
+
+        private final AtomicInteger looks = new AtomicInteger();
+        private final BlockingQueue<List<Integer>> moves = new ArrayBlockingQueue<>(9);
+        private final BlockingQueue<BooleanSupplier> givesWay = new ArrayBlockingQueue<>(9);
 
         @Override
         public List<String> servers() {
@@ -158,12 +173,12 @@ class ManagedCacheClientTest {
 
         @Override
         public long capacity() {
-            return 4 * MIB;
+            return REGIONS * MIB;
         }
 
         @Override
         public int regions() {
-            return 4;
+            return REGIONS;
         }
 
         @Override
@@ -183,6 +198,7 @@ class ManagedCacheClientTest {
 
         @Override
         public List<Integer> hottestFirst(List<Integer> regions) {
+            looks.incrementAndGet();
             return regions;
         }
 
@@ -205,14 +221,14 @@ class ManagedCacheClientTest {
         }
 
         @Override
-        public void showGrant(String address, SignedGrant grant) {
-            throw new UnsupportedOperationException();
-        }
+        public void showGrant(String address, SignedGrant grant) {}
 
         @Override
         public MigrationResult migrate(
-                List<Integer> regions, String from, String to, MigrationOptions how, BooleanSupplier givesWay) {
-            throw new UnsupportedOperationException();
+                List<Integer> regions, String from, String to, MigrationOptions how, BooleanSupplier whether) {
+            moves.add(List.copyOf(regions));
+            givesWay.add(whether);
+            return MigrationResult.NONE;
         }
 
         @Override
@@ -225,6 +241,7 @@ class ManagedCacheClientTest {
     }
 
     private final ForgetfulManager manager = new ForgetfulManager();
+    private final StillCache cache = new StillCache();
     private final BlockingQueue<Duration> expiring = new ArrayBlockingQueue<>(9);
     private final ManagedCacheClient client;
     private final StreamObserver<Alert> line;
@@ -235,7 +252,7 @@ class ManagedCacheClientTest {
                 List.of("127.0.0.1:" + manager.server.getPort()),
                 "",
                 "cache",
-                4 * MIB,
+                REGIONS * MIB,
                 Duration.ofMillis(2 * HOUR_MILLIS),
                 "",
                 List.of(AllocationCandidate.ANY),
@@ -252,7 +269,7 @@ class ManagedCacheClientTest {
                         expiring.add(left);
                     }
                 });
-        client.manage(new StillCache());
+        client.manage(cache);
         line = next(manager.lines);
     }
 
@@ -279,6 +296,27 @@ class ManagedCacheClientTest {
         line.onNext(Alert.newBuilder()
                 .setUnknown(UnknownAlert.newBuilder().setCacheId(manager.cacheId))
                 .build());
+    }
+
+    private void leaves(String server, List<RegionShare> targets) {
+        Reclaim alert = new Reclaim(manager.cacheId, 4, Reclaim.Reason.LEAVES, server, 30_000, targets);
+        line.onNext(Alert.newBuilder().setReclaim(ManagerMessages.write(alert)).build());
+    }
+
+    /** To look which are used most takes longer than to copy a region of a MiB. */
+    @Test
+    void regionsLeaveAServerInOneMoveWhichMayGiveWayBetweenThem() throws Exception {
+        leaves(SERVER, List.of(new RegionShare("10.0.0.2:1", REGIONS)));
+        assertEquals(REGIONS, next(cache.moves).size());
+        BooleanSupplier givesWay = next(cache.givesWay);
+        assertEquals(4, next(manager.moved));
+        assertEquals(1, cache.looks.get());
+        assertTrue(cache.moves.isEmpty());
+        assertFalse(givesWay.getAsBoolean());
+        leaves("10.0.0.3:1", List.of());
+        while (!givesWay.getAsBoolean()) {
+            Thread.onSpinWait();
+        }
     }
 
     /** The manager was started again, and its time of day is ahead. */
