@@ -37,6 +37,29 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** A cluster manager with a store in memory and a clock that only the tests advance. */
 class ClusterManagerTest {
 
+    /** The client would move to room that others may get. */
+    @Test
+    void noClientIsNotifiedOfAMoveThatIsNotOnDisk() {
+        TestCluster cluster = new TestCluster(ManagerOptions.DEFAULT, 1);
+        cluster.allocateOn(1, 7, 2);
+        cluster.reports(2, 2);
+        CacheManager.Attendance line =
+                cluster.manager.attend(99, new RecordedNotices(cluster.alerts, cluster.ends));
+        line.renew(Set.of(7L));
+        cluster.store.failing = true;
+        cluster.store.unreadable = true;
+        refusal(Code.INTERNAL, () -> cluster.leaves(1, 2));
+        line.renew(Set.of(7L));
+        refusal(Code.UNAVAILABLE, cluster.manager::tick);
+        cluster.reports(2, 2);
+        assertEquals(List.of(), cluster.alerts);
+        cluster.store.failing = false;
+        cluster.store.unreadable = false;
+        cluster.manager.tick();
+        cluster.leaves(1, 2);
+        assertEquals(1, cluster.alerts.size());
+    }
+
     /** What it says has changed, so its report must be processed, and cannot be before the state was read. */
     @Test
     void aServerThatReportsWhileTheStateCannotBeReadIsNotSilent() {

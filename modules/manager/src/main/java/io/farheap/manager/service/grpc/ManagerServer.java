@@ -90,6 +90,9 @@ public final class ManagerServer implements AutoCloseable {
     private void tick() {
         try {
             cluster.tick();
+            if (refused) {
+                LOG.log(System.Logger.Level.INFO, "the manager's periodic work continues");
+            }
             refused = false;
         } catch (ControlException e) {
             // While the state cannot be written or read, each tick is refused.
