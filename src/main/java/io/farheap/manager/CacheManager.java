@@ -142,7 +142,8 @@ public interface CacheManager {
      * @param regionBytes size of each of its regions
      * @param shares the servers of all its regions
      * @throws ControlException NOT_FOUND if the cache has ended, or no server reports that it holds it; BUSY if servers
-     *     of its have not reported so many regions yet: the client repeats the call; INVALID_ARGUMENT
+     *     of its have not reported so many regions yet: the client repeats the call, and regions that are not reported
+     *     after some 15 s are taken for lost, those that are reported not; INVALID_ARGUMENT
      */
     Allocation claim(CacheRequest terms, long generation, long regionBytes, List<RegionShare> shares);
 
@@ -247,7 +248,8 @@ public interface CacheManager {
      *
      * @param address HOST:PORT
      * @throws ControlException NOT_FOUND if no server there is known; INVALID_ARGUMENT if it reports; BUSY if it may
-     *     not have found this manager yet
+     *     not have found this manager yet, or this manager hears no other server or has stood still, so that it may be
+     *     cut off itself
      */
     void forget(String address);
 

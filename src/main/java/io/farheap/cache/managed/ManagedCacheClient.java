@@ -70,7 +70,7 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
     private volatile @Nullable ManagedCache cache;
     private volatile @Nullable String endedWhy;
     /** Held while the lifetime is set, so that the manager's answer counts before its next message. */
-    private final Object lifetime = new Object();
+    private final Object lifetimeLock = new Object();
     /** When the cache's lifetime ends, as {@code nanoTime}; 0 for never. */
     private volatile long endsAt;
 
@@ -242,7 +242,7 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
         if (cache == null) {
             return false;
         }
-        synchronized (lifetime) {
+        synchronized (lifetimeLock) {
             long left = endsAt == 0 ? Long.MAX_VALUE : leftMillis();
             if (left - leftMillis < WRONG_MILLIS) {
                 return false;
@@ -319,7 +319,7 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
     }
 
     private void extendMillis(long millis) {
-        synchronized (lifetime) {
+        synchronized (lifetimeLock) {
             long ends = endsAt(millis);
             try {
                 manager.call(asked -> asked.extend(cacheId(), millis));

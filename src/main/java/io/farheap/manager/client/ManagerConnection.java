@@ -178,9 +178,10 @@ public final class ManagerConnection implements AutoCloseable {
                 return client;
             }
             if (search == null) {
+                // The thread waits for the lock before it ends the search.
                 CompletableFuture<ManagerClient> begun = new CompletableFuture<>();
-                search = begun;
                 Thread.ofVirtual().name("farheap-manager-connect").start(() -> connect(begun));
+                search = begun;
             }
             found = search;
         }

@@ -113,6 +113,7 @@ public final class ExpiryNotifier {
      * end has come near since the last call, and some of the others after each other.
      */
     public void alert(long now, long millis) {
+        clock.look();
         if (told.size() > 2 * left + MOST) {
             told.keySet().removeIf(cache -> caches.find(cache) == null);
             left = told.size();

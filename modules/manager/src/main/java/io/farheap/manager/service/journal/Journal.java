@@ -308,8 +308,8 @@ public final class Journal {
      * being written. If a write has failed and the state is still being read, or a write is late, it waits a moment,
      * without the lock.
      *
-     * @throws ControlException UNAVAILABLE if the memory is ahead of the disk: nothing may be built on it; or if a write
-     *     is late, so that the caller would wait for long
+     * @throws ControlException UNAVAILABLE if the memory is ahead of the disk, so that nothing may be built on it, or a
+     *     write is late, so that the caller would wait for long
      */
     void recover() {
         if (!ahead && !isLate()) {

@@ -53,46 +53,46 @@ class JournalTest {
 
     private Journal journal(long waitNanos) {
         return new Journal(
-            new StateStore() {
-                @Override
-                public long epoch() {
-                    return 1;
-                }
+                new StateStore() {
+                    @Override
+                    public long epoch() {
+                        return 1;
+                    }
 
-                @Override
-                public ManagerState load() {
-                    assertTrue(!lock.isHeldByCurrentThread());
-                    try {
-                        readGate.await();
-                    } catch (InterruptedException e) {
-                        throw new AssertionError(e);
+                    @Override
+                    public ManagerState load() {
+                        assertTrue(!lock.isHeldByCurrentThread());
+                        try {
+                            readGate.await();
+                        } catch (InterruptedException e) {
+                            throw new AssertionError(e);
+                        }
+                        if (unreadable != null) {
+                            throw unreadable;
+                        }
+                        return new ManagerState(List.of(), List.of(), "", List.of(), List.of(), List.of());
                     }
-                    if (unreadable != null) {
-                        throw unreadable;
-                    }
-                    return new ManagerState(List.of(), List.of(), "", List.of(), List.of(), List.of());
-                }
 
-                @Override
-                public void write(List<StateChange> changes) {
-                    assertTrue(!lock.isHeldByCurrentThread());
-                    written.add(List.copyOf(changes));
-                    try {
-                        gate.await();
-                    } catch (InterruptedException e) {
-                        throw new AssertionError(e);
+                    @Override
+                    public void write(List<StateChange> changes) {
+                        assertTrue(!lock.isHeldByCurrentThread());
+                        written.add(List.copyOf(changes));
+                        try {
+                            gate.await();
+                        } catch (InterruptedException e) {
+                            throw new AssertionError(e);
+                        }
+                        if (failure != null) {
+                            throw failure;
+                        }
                     }
-                    if (failure != null) {
-                        throw failure;
-                    }
-                }
-            },
-            lock,
-            onDisk::add,
-            _ -> recoveries++,
-            this::thread,
-            waitNanos,
-            now::get);
+                },
+                lock,
+                onDisk::add,
+                _ -> recoveries++,
+                this::thread,
+                waitNanos,
+                now::get);
     }
 
     private boolean noThreads;
