@@ -39,6 +39,9 @@ public final class ManagerConnection implements AutoCloseable {
     private static final long CONFIRM_MILLIS = 1_000;
 
     private static final long RETRY_MILLIS = 200;
+    /** As long as one call lasts at most. */
+    private static final long PATIENCE_MILLIS = 5_000;
+
     private static final long STOP_MILLIS = 2_000;
 
     private final List<String> addresses;
@@ -93,28 +96,43 @@ public final class ManagerConnection implements AutoCloseable {
     /**
      * Calls the first manager that answers.
      *
-     * @param call is made once more if the manager cannot do it now, and to the first manager that answers then if the
-     *     connection fails during it or the manager hangs; it may have taken effect before
+     * @param call is made again for some seconds if the manager answers others and cannot do it now, and once, to the
+     *     first manager that answers then, if the connection fails during it or the manager hangs; it may have taken
+     *     effect before
      * @throws ControlException as the call does; UNAVAILABLE if none of them answers
      */
     public <T> T call(Function<CacheManager, T> call) {
-        ManagerClient asked = client();
+        long until = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(PATIENCE_MILLIS);
+        while (true) {
+            ManagerClient asked = client();
+            try {
+                return call.apply(asked);
+            } catch (ControlException e) {
+                if (e.code() != Code.UNAVAILABLE && e.code() != Code.DEADLINE_EXCEEDED && e.code() != Code.CANCELLED) {
+                    throw e;
+                }
+                boolean answers = answers(asked);
+                // An interrupted thread ends its own call, not the connection that all share. A manager that answers,
+                // and not this call, waits for its disk: another call would wait, too.
+                if (Thread.currentThread().isInterrupted()
+                        || answers && (e.code() != Code.UNAVAILABLE || System.nanoTime() - until >= 0)) {
+                    throw e;
+                }
+                if (!answers) {
+                    forget(asked);
+                    return call.apply(client());
+                }
+            }
+            pause("the manager could not do it");
+        }
+    }
+
+    private static void pause(String why) {
         try {
-            return call.apply(asked);
-        } catch (ControlException e) {
-            if (e.code() != Code.UNAVAILABLE && e.code() != Code.DEADLINE_EXCEEDED && e.code() != Code.CANCELLED) {
-                throw e;
-            }
-            boolean answers = answers(asked);
-            // An interrupted thread ends its own call, not the connection that all share. A manager that answers, and
-            // not this call, waits for its disk: another call would wait, too.
-            if (Thread.currentThread().isInterrupted() || answers && e.code() != Code.UNAVAILABLE) {
-                throw e;
-            }
-            if (!answers) {
-                forget(asked);
-            }
-            return call.apply(answers ? asked : client());
+            Thread.sleep(RETRY_MILLIS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new ControlException(Code.CANCELLED, "interrupted while " + why, e);
         }
     }
 
@@ -141,12 +159,7 @@ public final class ManagerConnection implements AutoCloseable {
                     throw e;
                 }
             }
-            try {
-                Thread.sleep(RETRY_MILLIS);
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-                throw new ControlException(Code.CANCELLED, "interrupted while servers were being started", e);
-            }
+            pause("servers were being started");
         }
     }
 

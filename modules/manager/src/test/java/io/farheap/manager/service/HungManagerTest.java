@@ -57,6 +57,8 @@ class HungManagerTest {
         private final CountDownLatch asked = new CountDownLatch(1);
         private final Server server;
         private final AtomicInteger greetings = new AtomicInteger();
+        /** So many questions it cannot answer at first, as a manager that cannot write. */
+        private final AtomicInteger unable = new AtomicInteger();
         /** So many greetings are refused at first, as by a manager that stands by. */
         private volatile int refused;
 
@@ -102,7 +104,9 @@ class HungManagerTest {
         @Override
         public void models(ListModels request, StreamObserver<ModelPage> reply) {
             asked.countDown();
-            if (!waits) {
+            if (unable.getAndDecrement() > 0) {
+                reply.onError(Status.UNAVAILABLE.asRuntimeException());
+            } else if (!waits) {
                 answer(reply, ModelPage.getDefaultInstance());
             }
         }
@@ -208,6 +212,16 @@ class HungManagerTest {
         callers.forEach(HungManagerTest::join);
         assertEquals(Collections.nCopies(4, Code.CANCELLED), failures);
         assertEquals(1, first.greetings.get());
+    }
+
+    /** It reads its state again. */
+    @Test
+    void aManagerThatCannotAnswerNowIsAskedAgain() {
+        first.unable.set(3);
+        try (ManagerConnection connection = ManagerConnection.open(both)) {
+            assertEquals(List.of(), connection.call(manager -> manager.models("")));
+            assertEquals(0, second.greetings.get());
+        }
     }
 
     /** It waits for its disk: others' calls over the same connection do, too, and are not ended. */
