@@ -58,6 +58,7 @@ module io.farheap {
     uses io.farheap.server.service.ServerService;
 
     provides io.farheap.server.service.ServerService with
+            io.farheap.kv.leased.server.LeasedServices,
             io.farheap.kv.service.MapServices,
             io.farheap.procedure.service.ProcedureServices;
 }

@@ -109,12 +109,14 @@ class LayersTest {
                             "policy",
                             "replacement",
                             "format",
+                            "leased.format",
                             "space",
                             "blocks",
                             "keeper",
                             "eviction",
                             "operation",
                             "session",
+                            "leased.client",
                             "elastic",
                             "face")),
             entry("procedure.translate", List.of("running", "instruction", "reading", "flow", "weaving", "face")),
@@ -149,8 +151,9 @@ class LayersTest {
                             "checkpoint",
                             "face")));
     /** Packages of a system that are not among its rooms, with the rooms that they may use. */
-    private static final Map<String, Set<String>> ANNEXES =
-            Map.of("kv.service", Set.of("format", "contract", "policy", "replacement"));
+    private static final Map<String, Set<String>> ANNEXES = Map.of(
+            "kv.service", Set.of("format", "contract", "policy", "replacement"),
+            "kv.leased.server", Set.of("format", "contract", "leased.format"));
     /** The client's half of each system: a server's process has none of these packages. */
     private static final Set<String> CLIENTS =
             Set.of("cache", "kv", "store", "tier", "resilience", "remote", "migration");

@@ -1,6 +1,7 @@
 package io.farheap.cache;
 
 import io.farheap.cache.calls.CacheProcedures;
+import io.farheap.cache.contract.CallCompletion;
 import io.farheap.cache.contract.CallResult;
 import io.farheap.cache.contract.Completion;
 import io.farheap.cache.contract.Status;
@@ -140,9 +141,17 @@ abstract sealed class FutureRequest {
                     (int) arguments.byteSize(),
                     memory.address() + arguments.byteSize(),
                     (int) result.byteSize(),
-                    (token, status, code, bytes) -> {
-                        ended.accept(this);
-                        finish(status, code, bytes);
+                    new CallCompletion() {
+                        @Override
+                        public void completed(long token, int status, int code, int bytes) {
+                            completed(token, status, code, bytes, CallResult.NOWHERE, 0);
+                        }
+
+                        @Override
+                        public void completed(long token, int status, int code, int bytes, long at, int line) {
+                            ended.accept(CallRequest.this);
+                            finish(new CallResult(status, code, bytes, at, line));
+                        }
                     },
                     0);
         }
@@ -160,11 +169,11 @@ abstract sealed class FutureRequest {
             return memory;
         }
 
-        private void finish(int status, int code, int bytes) {
+        private void finish(CallResult ended) {
             try {
-                MemorySegment.copy(memory(), arguments.byteSize(), result, 0, bytes);
+                MemorySegment.copy(memory(), arguments.byteSize(), result, 0, ended.bytes());
                 MappedFaults.raise(result);
-                future.complete(new CallResult(status, code, bytes));
+                future.complete(ended);
             } catch (RuntimeException | InternalError e) {
                 // The segment was closed, is read-only, or maps a file that has become shorter.
                 future.completeExceptionally(e);

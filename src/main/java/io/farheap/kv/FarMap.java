@@ -7,15 +7,13 @@ import io.farheap.kv.contract.MapException;
 import io.farheap.kv.elastic.ServerDrain;
 import io.farheap.kv.elastic.ServerJoin;
 import io.farheap.kv.eviction.EvictionSettings;
-import io.farheap.kv.format.SpaceShape;
 import io.farheap.kv.keeper.MapKeeper;
 import io.farheap.kv.keeper.MapServers;
-import io.farheap.kv.replacement.Replacements;
 import io.farheap.kv.session.MapCountTotals;
 import io.farheap.kv.session.MapRequests;
 import io.farheap.kv.space.MapClock;
+import io.farheap.kv.space.PointerCache;
 import io.farheap.kv.space.SpaceMemory;
-import io.farheap.kv.space.TableReader;
 import io.farheap.lifetime.Closeables;
 import io.farheap.memory.ByteSize;
 import io.farheap.remote.RemoteMemory;
@@ -49,6 +47,8 @@ public final class FarMap implements AutoCloseable {
     private static final int REQUESTS = 16;
     private static final int AUDITS = 5;
     private static final int MOST_REQUESTS = 1024;
+    /** How many pointers a process keeps by default. */
+    static final long POINTERS = 1 << 18;
     /** Requests in flight of each session that moves objects to other blocks. */
     private static final int DRAIN_REQUESTS = 64;
 
@@ -62,9 +62,9 @@ public final class FarMap implements AutoCloseable {
     private final Runnable statistics = this::emitStatistics;
     private final Set<FutureMapSession> futures = ConcurrentHashMap.newKeySet();
     private final MapReopener reopener;
-    private volatile MapConnection now;
+    private volatile EngineConnection now;
     /** Connections before that one, whose leases have ended or end. With {@code closing} held. */
-    private final List<MapConnection> before = new ArrayList<>();
+    private final List<EngineConnection> before = new ArrayList<>();
 
     private boolean closed;
 
@@ -82,7 +82,8 @@ public final class FarMap implements AutoCloseable {
             EvictionSettings policy,
             MapKeeper keeper) {
         this(
-                sessions -> new MapConnection(memory, servers, space, clock, policy, keeper, sessions),
+                sessions -> new MapConnection(
+                        memory, servers, space, clock, policy, keeper, new PointerCache(POINTERS), sessions),
                 new AtomicReference<>(() -> {}),
                 addresses -> {
                     throw new MapException("this map cannot be opened again");
@@ -91,7 +92,7 @@ public final class FarMap implements AutoCloseable {
 
     /** Makes a map's connection, given a way to open sessions of it. */
     interface ConnectionMaker {
-        MapConnection with(MapConnection.MapSessionOpener sessions);
+        EngineConnection with(MapConnection.MapSessionOpener sessions);
     }
 
     /**
@@ -101,8 +102,8 @@ public final class FarMap implements AutoCloseable {
      */
     FarMap(ConnectionMaker maker, AtomicReference<Runnable> onLost, ReopeningWay opening) {
         now = maker.with(this::movingSession);
-        name = now.servers.key().name();
-        tally = new MapCountTotals(Replacements.expertNames(now.policy.name()));
+        name = now.name();
+        tally = new MapCountTotals(now.experts());
         now.start();
         reopener =
                 new MapReopener(addresses -> opening.open(addresses).with(this::movingSession), () -> now, this::use);
@@ -118,16 +119,16 @@ public final class FarMap implements AutoCloseable {
     }
 
     private MapRequests movingSession(MapConnection of) {
-        return requests(of, DRAIN_REQUESTS);
+        return of.session(DRAIN_REQUESTS, tally);
     }
 
     /** Uses another connection from now on. @return false if the map is closed */
-    private boolean use(MapConnection made) {
+    private boolean use(EngineConnection made) {
         synchronized (closing) {
             if (closed) {
                 return false;
             }
-            before.removeIf(MapConnection::isUnused);
+            before.removeIf(EngineConnection::isUnused);
             before.add(now);
             now = made;
             made.start();
@@ -171,13 +172,16 @@ public final class FarMap implements AutoCloseable {
                     "a session of " + requests + " requests in flight; it has 1 to " + MOST_REQUESTS);
         }
         int places = Integer.highestOneBit(2 * requests - 1);
-        return new MapSession(requests(now, places), () -> requests(now, places));
+        return new MapSession(now.session(places, tally), () -> now.session(places, tally));
     }
 
-    /** @param places how many requests it has room for, a power of two */
-    private MapRequests requests(MapConnection of, int places) {
-        return new MapRequests(
-                of.memory, of.space, of.clock, of.policy, places, () -> sessionNumber(of), of.keeper, tally);
+    /** Opens a session with pointers of its own, as one of another process has. */
+    MapSession openSession(PointerCache pointers) {
+        MapConnection of = disaggregated("have other pointers", "they are of its process");
+        return new MapSession(
+                of.session(REQUESTS, pointers, tally),
+                // Eras begin again with a connection.
+                () -> of.session(REQUESTS, new PointerCache(pointers.capacity()), tally));
     }
 
     /**
@@ -200,23 +204,29 @@ public final class FarMap implements AutoCloseable {
         return new TypedMap<>(openFutureSession(), keys, values);
     }
 
-    private static long sessionNumber(MapConnection of) {
-        try (TableReader reader = new TableReader(of.memory, of.space)) {
-            return reader.add(of.space.region(0), SpaceShape.SESSION_COUNTER, 1) + 1;
+    private static final String AS_MADE =
+            "its memory and its servers are those that it was made with; create one with more, or a map of the"
+                    + " disaggregated engine";
+
+    /** The connection, for what only the disaggregated engine can do. @param why a leased map cannot, and a remedy */
+    private MapConnection disaggregated(String what, String why) {
+        if (now instanceof MapConnection connection) {
+            return connection;
         }
+        throw new MapException("a leased map cannot " + what + ": " + why);
+    }
+
+    private MapConnection disaggregated(String what) {
+        return disaggregated(what, AS_MADE);
     }
 
     /**
-     * Reads the whole table and counts what it holds.
+     * Counts what the map holds: reads the whole table, or asks the servers of a leased map.
      *
      * @throws MapException if a server does not answer
      */
     public MapStats stats() {
-        MapConnection of = now;
-        try (TableReader reader = new TableReader(of.memory, of.space)) {
-            return MapStats.of(
-                    reader, of.space, of.keeper.segmentsTaken(), of.keeper.emptied()[0]);
-        }
+        return now.stats();
     }
 
     /**
@@ -228,7 +238,10 @@ public final class FarMap implements AutoCloseable {
      * @throws MapException if a server does not answer
      */
     public MapAudit audit() {
-        MapConnection of = now;
+        MapConnection of = disaggregated(
+                "be audited",
+                "each of its servers keeps account of its blocks alone; see maps.blocks among"
+                        + " the server's counters");
         MapAudit found = MapAudit.of(of.servers, of.keeper.tasks());
         for (int again = 0; again < AUDITS && !found.quiet(); again++) {
             found = MapAudit.of(of.servers, of.keeper.tasks()).after(found);
@@ -251,15 +264,15 @@ public final class FarMap implements AutoCloseable {
      *     soon as that process continues or its lease ends
      */
     public void grow(long bytes) {
-        int regions = regions(bytes, now.servers.all().size());
+        int regions = regions(bytes, disaggregated("grow").servers.all().size());
         synchronized (memoryChange) {
-            now.growth.add(regions);
+            disaggregated("grow").growth.add(regions);
         }
     }
 
     /** How many regions each of {@code of} servers must add for so many bytes. */
     private int regions(long bytes, int of) {
-        SpaceMemory space = now.space;
+        SpaceMemory space = disaggregated("grow").space;
         long share = Math.multiplyExact(space.shape().regionBytes(), of);
         long most = (long) (space.shape().mostRegions() - space.regions()) / of * share;
         if (bytes < 1 || bytes > most) {
@@ -286,7 +299,7 @@ public final class FarMap implements AutoCloseable {
     public void addServer(String hostPort, long bytes) {
         int regions = regions(bytes, 1);
         synchronized (memoryChange) {
-            MapConnection of = now;
+            MapConnection of = disaggregated("grow");
             new ServerJoin(of.servers, of.growth).join(hostPort, regions);
         }
     }
@@ -295,7 +308,8 @@ public final class FarMap implements AutoCloseable {
      * Takes a server that was {@linkplain #addServer added} out of the map while the map is used. Its objects are moved
      * to the other servers; if these have no room for all objects of the map, those that were used last are moved.
      * Objects that could not be moved in time are evicted. All other objects can be found throughout. If the server is
-     * lost, its objects are gone, and the map continues without it.
+     * lost, its objects are gone, and the map continues without it; requests for objects to which a process may have
+     * pointers end as lost until all processes know that the server has left.
      *
      * @param hostPort as it was added
      * @param within the time for moving and evicting; moving ends after three quarters of it. Until all processes know
@@ -311,7 +325,7 @@ public final class FarMap implements AutoCloseable {
     /** The same. @param progress is called now and then, on this thread, with the totals so far */
     public MapDrain drain(String hostPort, Duration within, Consumer<MapDrain> progress) {
         synchronized (memoryChange) {
-            MapConnection of = now;
+            MapConnection of = disaggregated("be drained");
             return new ServerDrain(of.servers, of.space, of.keeper.tasks(), of.growth, () -> movingSession(of))
                     .drain(hostPort, within, progress);
         }
@@ -319,7 +333,7 @@ public final class FarMap implements AutoCloseable {
 
     /** Addresses of the map's servers; those that it was created on come first. */
     public List<String> servers() {
-        return now.servers.all().stream().map(each -> each.address()).toList();
+        return now.servers();
     }
 
     /**
@@ -331,9 +345,11 @@ public final class FarMap implements AutoCloseable {
      * @throws MapException if the map's first server does not answer
      */
     public Map<String, Double> weights() {
-        double[] weights = now.keeper.weights();
+        MapConnection of = disaggregated(
+                "learn weights", "it evicts by popularity and age; make a map of the disaggregated engine");
+        double[] weights = of.keeper.weights();
         Map<String, Double> named = new LinkedHashMap<>();
-        List<String> names = Replacements.expertNames(now.policy.name());
+        List<String> names = of.experts();
         for (int i = 0; i < weights.length; i++) {
             named.put(names.get(i), weights[i]);
         }
@@ -351,13 +367,9 @@ public final class FarMap implements AutoCloseable {
         reopener.close();
         synchronized (closing) {
             closed = true;
-            MapConnection last = now;
             List<AutoCloseable> ends = new ArrayList<>();
             ends.add(this::endStatistics);
-            ends.add(last.emptier);
-            ends.add(last.keeper::drop);
-            last.servers.all().forEach(each -> ends.add(each.space()::drop));
-            ends.add(last.memory);
+            ends.addAll(now.drops());
             ends.addAll(before);
             Closeables.all(ends);
         }
@@ -390,12 +402,14 @@ public final class FarMap implements AutoCloseable {
 
     /** Whether this process knows of a server that is about to leave the map. */
     boolean knowsOfLeaving() {
-        return now.space.anyLeaving();
+        return disaggregated("be drained").space.anyLeaving();
     }
 
     /** How many segments are being emptied now. */
     long emptying() {
-        return now.keeper.emptied()[1];
+        return disaggregated("empty segments", "its servers do so by themselves")
+                .keeper
+                .emptied()[1];
     }
 
     private void emitStatistics() {

@@ -7,11 +7,16 @@ import io.farheap.kv.contract.MapException;
 import io.farheap.kv.eviction.EvictionSettings;
 import io.farheap.kv.format.KeyHash;
 import io.farheap.kv.format.MapDescriptor;
+import io.farheap.kv.format.MapEngine;
 import io.farheap.kv.format.RegionDirectory;
 import io.farheap.kv.format.SpaceShape;
 import io.farheap.kv.keeper.MapKeeper;
 import io.farheap.kv.keeper.MapServers;
 import io.farheap.kv.keeper.SynchronizedMapClock;
+import io.farheap.kv.keeper.TableReplacer;
+import io.farheap.kv.leased.client.LeasedPointers;
+import io.farheap.kv.leased.format.LeasedDescriptor;
+import io.farheap.kv.space.PointerCache;
 import io.farheap.kv.space.SpaceMemory;
 import io.farheap.lifetime.CloseStack;
 import io.farheap.lifetime.Closeables;
@@ -22,20 +27,37 @@ import io.farheap.remote.contract.RemoteServer;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
+import java.util.function.IntFunction;
+import java.util.function.LongSupplier;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /** Names a map, and creates it or opens it. One thread. */
 public final class FarMapBuilder {
 
+    /** The engine of maps that clients change with one-sided operations, without the servers' processors. */
+    public static final String DISAGGREGATED = "disaggregated";
+    /**
+     * The engine of maps that servers change, and of which clients read what is used often by one READ, under leases.
+     */
+    public static final String LEASED = "leased";
+
     private static final long DEFAULT_MEMORY = 1L << 30;
     /** The number of objects, if {@link #objects} was not called, is one for each so many bytes of memory. */
     private static final long DEFAULT_OBJECT_BYTES = 512;
+
+    private static final long MOST_POINTERS = 1 << 30;
+    private static final Duration DEFAULT_TERM = Duration.ofSeconds(1);
+    private static final Duration DEFAULT_MOST_TERM = Duration.ofSeconds(10);
 
     private String name = "";
     private String token = "";
@@ -45,8 +67,15 @@ public final class FarMapBuilder {
     private long memory = DEFAULT_MEMORY;
     private long objects;
     private long mostBlocks;
+    private long pointers = FarMap.POINTERS;
     private EvictionSettings policy = EvictionSettings.ADAPTIVE;
+    private MapEngine engine = MapEngine.DISAGGREGATED;
+    private @Nullable Duration term;
+    private Duration mostTerm = DEFAULT_MOST_TERM;
+    private int queues = LeasedDescriptor.MOST_QUEUES;
+    private LongSupplier leaseClock = System::nanoTime;
     private @Nullable Duration life;
+    private Duration replaceAfter = Duration.ofMinutes(5);
 
     FarMapBuilder() {}
 
@@ -72,11 +101,12 @@ public final class FarMapBuilder {
     }
 
     /**
-     * Opens the map without a server that has joined it and is lost for good; this process does not find the objects on
-     * it. {@linkplain FarMap#drain Drain} the server then, after which any process can open the map again. Only for
-     * opening a map.
+     * Opens the map without a server that is lost for good. If it has joined the map, this process does not find the
+     * objects on it: {@linkplain FarMap#drain drain} the server then, after which any process can open the map again.
+     * If the map was made on it, it is replaced, as of {@link #replaceAfter}, but at once, if all others answer: name
+     * it among the {@linkplain #servers servers} then. Only for opening a map.
      *
-     * @param hostPort as the server was added
+     * @param hostPort as the server was added or named
      */
     public FarMapBuilder withoutServer(String hostPort) {
         without = hostPort;
@@ -107,6 +137,73 @@ public final class FarMapBuilder {
             throw new IllegalArgumentException("a map for " + count + " objects; it needs at least 1");
         }
         objects = count;
+        return this;
+    }
+
+    /**
+     * How many pointers to objects this process keeps, so that a get of one of these objects is one READ. They take 64
+     * bytes each, rounded up to a power of two, and 128 of a leased map; 262,144 by default, and 0 for none. About
+     * twice as many as there are objects that are often got. Other processes choose for themselves.
+     *
+     * @param most 0 to 2^30
+     */
+    public FarMapBuilder pointers(long most) {
+        if (most < 0 || most > MOST_POINTERS) {
+            throw new IllegalArgumentException(
+                    "a process with " + most + " pointers to a map's objects; it keeps 0 to " + MOST_POINTERS);
+        }
+        pointers = most;
+        return this;
+    }
+
+    /**
+     * How the map's clients and servers share the work: {@link #DISAGGREGATED}, the default, or {@link #LEASED}. A
+     * leased map has no policy, and lies on the servers that it was made on, with the memory that it was made with.
+     * Only for creating a map.
+     *
+     * @throws IllegalArgumentException if there is no engine of that name
+     */
+    public FarMapBuilder engine(String value) {
+        engine = MapEngine.of(value);
+        return this;
+    }
+
+    /**
+     * For how long a leased map leases its blocks to clients: an object that was used about 2^n times lately for n
+     * times {@code step}, and at most {@code longest}. A block that was replaced is used again when its lease is over.
+     * By default 1 s and 10 s; zero for no leases. Only for creating a map.
+     *
+     * @throws IllegalArgumentException if one is negative or above a minute
+     */
+    public FarMapBuilder leaseTerms(Duration step, Duration longest) {
+        Duration most = Duration.ofNanos(LeasedDescriptor.MOST_TERM_NANOS);
+        if (step.isNegative() || longest.isNegative() || step.compareTo(most) > 0 || longest.compareTo(most) > 0) {
+            throw new IllegalArgumentException(
+                    "leases of " + step + " up to " + longest + "; terms are between zero and " + most);
+        }
+        term = step;
+        mostTerm = longest;
+        return this;
+    }
+
+    /**
+     * How many LRU queues a leased map has for each size of blocks, 16 by default: an object that was used about 2^n
+     * times lately is in queue n, at most in the last. Only for creating a map.
+     *
+     * @param count 1, in which case it gives no leases, to 16
+     */
+    public FarMapBuilder leaseQueues(int count) {
+        if (count < 1 || count > LeasedDescriptor.MOST_QUEUES) {
+            throw new IllegalArgumentException(
+                    "a leased map of " + count + " queues; it has 1 to " + LeasedDescriptor.MOST_QUEUES);
+        }
+        queues = count;
+        return this;
+    }
+
+    /** The clock by which this process counts its leases; for tests. */
+    FarMapBuilder leaseClock(LongSupplier nanos) {
+        leaseClock = nanos;
         return this;
     }
 
@@ -142,6 +239,22 @@ public final class FarMapBuilder {
      */
     public FarMapBuilder life(Duration value) {
         life = value;
+        return this;
+    }
+
+    /**
+     * How long a server that the map was made on must not have answered before the map continues without it: the
+     * objects on it are lost, and its part of the table is made again, empty, on the others, which need memory for
+     * that. If it answers again later, what it has is dropped. By default five minutes. A process that has the map open
+     * must have lost the server; if none has it open, only {@link #withoutServer} replaces it. A map on fewer than
+     * three servers does not continue without one, and neither does one without more than half of those that it was
+     * made on. In any other map a process that reaches less than half of them cannot make requests: they end as lost.
+     * Only for creating a map.
+     *
+     * @param value rounded up to ms, and at most ten years; zero: the map never continues without one
+     */
+    public FarMapBuilder replaceAfter(Duration value) {
+        replaceAfter = value;
         return this;
     }
 
@@ -208,7 +321,44 @@ public final class FarMapBuilder {
     }
 
     private interface MapOpener {
-        FarMap.ConnectionMaker on(RemoteMemory remote, List<RemoteServer> attached, SpaceKey key, CloseStack stack);
+        FarMap.ConnectionMaker on(RemoteMemory remote, ProcessPointers kept, SpaceKey key, CloseStack stack);
+    }
+
+    /**
+     * The pointers of this process to the map, under the leases of one connection; a leased map has others. It receives
+     * each server whose lease is lost.
+     */
+    private static final class ProcessPointers implements Consumer<RemoteServer> {
+
+        private final PointerCache cache;
+        /** Has what is run when a lease is lost. */
+        private final AtomicReference<Runnable> onLost;
+        /** The servers that have the table; empty until they are known. */
+        private volatile List<RemoteServer> table = List.of();
+
+        ProcessPointers(long most, AtomicReference<Runnable> onLost) {
+            cache = new PointerCache(most);
+            this.onLost = onLost;
+        }
+
+        /** These have the table: the pointers count only while the leases on them are held. */
+        void under(List<RemoteServer> servers) {
+            table = servers;
+            cache.onlyUnder(() -> heldUntil(servers));
+        }
+
+        /**
+         * A lease is lost. A server that has the table may be replaced by others as soon as this process says that it
+         * has lost it. A server that has joined asks for nothing.
+         */
+        @Override
+        public void accept(RemoteServer server) {
+            List<RemoteServer> known = table;
+            if (known.isEmpty() || known.contains(server)) {
+                cache.stop();
+            }
+            Objects.requireNonNull(onLost.get()).run();
+        }
     }
 
     /** Checks the name, the token and the servers. */
@@ -228,6 +378,8 @@ public final class FarMapBuilder {
         same.token = token;
         same.device = device;
         same.without = without;
+        same.pointers = pointers;
+        same.leaseClock = leaseClock;
         AtomicReference<Runnable> onLost = new AtomicReference<>(() -> {});
         FarMap.ReopeningWay again = addresses -> {
             same.servers = addresses;
@@ -240,18 +392,17 @@ public final class FarMapBuilder {
     private FarMap.ConnectionMaker connection(MapOpener way, AtomicReference<Runnable> onLost) {
         SpaceKey key = key();
         try (CloseStack stack = new CloseStack()) {
-            RemoteMemory remote =
-                    stack.add(RemoteMemory.open(device, "map " + name, lost -> Objects.requireNonNull(onLost.get())
-                            .run()));
-            List<RemoteServer> attached = servers.stream().map(remote::attach).toList();
-            FarMap.ConnectionMaker made = way.on(remote, attached, key, stack);
+            ProcessPointers kept = new ProcessPointers(pointers, onLost);
+            stack.add(kept.cache);
+            RemoteMemory remote = stack.add(RemoteMemory.open(device, "map " + name, kept));
+            FarMap.ConnectionMaker made = way.on(remote, kept, key, stack);
             stack.keep();
             return made;
         }
     }
 
-    private FarMap.ConnectionMaker create(
-            RemoteMemory remote, List<RemoteServer> attached, SpaceKey key, CloseStack stack) {
+    private FarMap.ConnectionMaker create(RemoteMemory remote, ProcessPointers kept, SpaceKey key, CloseStack stack) {
+        List<RemoteServer> attached = servers.stream().map(remote::attach).toList();
         long regionBytes = attached.getFirst().description().regionBytes();
         for (RemoteServer server : attached) {
             if (server.description().regionBytes() != regionBytes) {
@@ -264,6 +415,14 @@ public final class FarMapBuilder {
         int each = regionsOfEach(regionBytes, attached.size());
         int regions = each * attached.size();
         long wanted = objects > 0 ? objects : Math.max(1, regions * regionBytes / DEFAULT_OBJECT_BYTES);
+        if (engine == MapEngine.LEASED) {
+            kept.cache.close();
+            return createLeased(remote, attached, key, stack, each, regionBytes, wanted);
+        }
+        if (term != null) {
+            throw new IllegalArgumentException("leases of " + term + " up to " + mostTerm
+                    + " in a map of the disaggregated engine, which gives none; leave them out, or make a leased map");
+        }
         SpaceShape.of(regionBytes, regions, wanted);
         MapDescriptor descriptor = new MapDescriptor(
                 ThreadLocalRandom.current().nextLong(),
@@ -275,16 +434,116 @@ public final class FarMapBuilder {
                 System.currentTimeMillis(),
                 mostBlocks,
                 KeyHash.random(new SecureRandom()),
+                replaceMillis(),
                 policy.name());
+        List<RemoteSpace> spaces = spaces(remote, attached, key, stack, each, false, number -> descriptor
+                .of(number)
+                .encode());
+        TreeMap<Integer, RemoteSpace> byNumber = new TreeMap<>();
+        spaces.forEach(space -> byNumber.put(byNumber.size(), space));
+        return map(remote, kept, key, descriptor, servers -> byNumber);
+    }
+
+    private long replaceMillis() {
+        long millis = Lifetimes.millis(replaceAfter, Long.MAX_VALUE);
+        if (millis < 0 || millis > SpacePlane.MAX_MILLIS) {
+            throw new IllegalArgumentException("a map that continues without a server after " + replaceAfter
+                    + "; that takes 0 to " + SpacePlane.MAX_MILLIS + " ms");
+        }
+        return millis;
+    }
+
+    private List<RemoteSpace> spaces(
+            RemoteMemory remote,
+            List<RemoteServer> attached,
+            SpaceKey key,
+            CloseStack stack,
+            int regionsOfEach,
+            boolean readOnly,
+            IntFunction<byte[]> descriptor) {
         long millis = life == null ? SpacePlane.FOR_EVER : Lifetimes.millis(life, SpacePlane.FOR_EVER);
         List<RemoteSpace> spaces = new ArrayList<>();
         for (RemoteServer server : attached) {
-            RemoteSpace space = remote.createSpace(
-                    server, key, each, millis, descriptor.of(spaces.size()).encode());
+            RemoteSpace space =
+                    remote.createSpace(server, key, regionsOfEach, millis, descriptor.apply(spaces.size()), readOnly);
             stack.add(space::drop);
             spaces.add(space);
         }
-        return map(remote, key, descriptor, spaces, "");
+        return spaces;
+    }
+
+    private FarMap.ConnectionMaker createLeased(
+            RemoteMemory remote,
+            List<RemoteServer> attached,
+            SpaceKey key,
+            CloseStack stack,
+            int each,
+            long regionBytes,
+            long wanted) {
+        if (mostBlocks > 0 || !policy.equals(EvictionSettings.ADAPTIVE)) {
+            throw new IllegalArgumentException("a leased map with the policy " + policy.name()
+                    + (mostBlocks > 0 ? " and a limit of small objects" : "")
+                    + "; it has neither: leave them out, or make a map of the disaggregated engine");
+        }
+        LeasedDescriptor descriptor = new LeasedDescriptor(
+                ThreadLocalRandom.current().nextLong(),
+                0,
+                attached.size(),
+                each,
+                regionBytes,
+                wanted,
+                Objects.requireNonNullElse(term, DEFAULT_TERM).toNanos(),
+                mostTerm.toNanos(),
+                queues,
+                KeyHash.random(new SecureRandom()));
+        // Refuses what cannot be before a server is asked for memory.
+        descriptor.shape();
+        List<RemoteSpace> spaces = spaces(remote, attached, key, stack, each, true, number -> descriptor
+                .of(number)
+                .encode());
+        return leased(remote, descriptor, spaces);
+    }
+
+    private FarMap.ConnectionMaker leased(RemoteMemory remote, LeasedDescriptor descriptor, List<RemoteSpace> spaces) {
+        LeasedPointers kept = new LeasedPointers(pointers);
+        try {
+            LeasedConnection made = new LeasedConnection(remote, descriptor, spaces, kept, leaseClock);
+            return _ -> made;
+        } catch (Throwable e) {
+            Closeables.after(e, kept);
+            throw e;
+        }
+    }
+
+    private FarMap.ConnectionMaker openLeased(RemoteMemory remote, List<RemoteSpace> parts) {
+        List<LeasedDescriptor> descriptors = parts.stream()
+                .map(space -> LeasedDescriptor.decode(space.descriptor(), space.toString()))
+                .toList();
+        LeasedDescriptor first = descriptors.getFirst();
+        for (RemoteSpace part : parts) {
+            if (part.regions().size() < first.regionsOfEach()) {
+                throw new MapException(part + " has " + part.regions().size() + " regions, and its descriptor says "
+                        + first.regionsOfEach() + "; drop it with kv drop --parts");
+            }
+        }
+        for (int i = 1; i < parts.size(); i++) {
+            if (!descriptors.get(i).belongsTo(first)) {
+                throw new MapException(
+                        parts.get(i) + " is of another map than " + parts.getFirst() + "; name the servers of one map");
+            }
+        }
+        List<RemoteSpace> inOrder = IntStream.range(0, parts.size())
+                .boxed()
+                .sorted(Comparator.comparingInt(i -> descriptors.get(i).server()))
+                .map(parts::get)
+                .toList();
+        long different =
+                descriptors.stream().map(LeasedDescriptor::server).distinct().count();
+        if (first.servers() != parts.size() || different != parts.size()) {
+            throw new MapException("map " + name + " was made on " + first.servers() + " servers, and " + different
+                    + " of these were named; name all of them, each once");
+        }
+        return leased(remote, first, inOrder);
     }
 
     private int regionsOfEach(long regionBytes, int of) {
@@ -297,85 +556,214 @@ public final class FarMapBuilder {
         return Math.toIntExact(Math.ceilDiv(memory, regionBytes * of));
     }
 
-    private FarMap.ConnectionMaker open(
-            RemoteMemory remote, List<RemoteServer> attached, SpaceKey key, CloseStack unused) {
-        List<RemoteSpace> opened = new ArrayList<>();
-        List<MapDescriptor> descriptors = new ArrayList<>();
-        for (RemoteSpace space : parts(remote, attached, key)) {
-            MapDescriptor own = MapDescriptor.decode(space.descriptor(), space.toString());
-            if (!own.joined()) {
-                opened.add(space);
-                descriptors.add(own);
-            }
-            if (!own.belongsTo(descriptors.isEmpty() ? own : descriptors.getFirst())) {
-                throw new MapException(
-                        space + " is of another map than " + opened.getFirst() + "; name the servers of one map");
-            }
-        }
-        if (descriptors.isEmpty() || descriptors.getFirst().servers() != opened.size()) {
-            throw new MapException("map " + name + " was made on "
-                    + (descriptors.isEmpty()
-                            ? "other"
-                            : Integer.toString(descriptors.getFirst().servers()))
-                    + " servers, and " + opened.size() + " of these were named; name all of them");
-        }
-        List<RemoteSpace> inOrder = new ArrayList<>();
-        for (int number = 0; number < opened.size(); number++) {
-            int at = indexOf(descriptors, number);
-            if (at < 0) {
-                throw new MapException("two servers say that they are the same one of map " + name
-                        + "; name each server by one address, once");
-            }
-            inOrder.add(opened.get(at));
-        }
-        return map(remote, key, descriptors.getFirst(), inOrder, without);
+    /** The parts of a map that were found on the servers that were named. */
+    private static final class FoundParts {
+
+        /** By the server's number among those that the map was made on. */
+        private final TreeMap<Integer, RemoteSpace> made = new TreeMap<>();
+
+        private final List<RemoteSpace> all = new ArrayList<>();
+        /** Why others have none. */
+        private final List<ControlException> missing = new ArrayList<>();
+        /** How many others were not asked, as they are lost for good. */
+        private int lost;
+
+        private @Nullable MapDescriptor map;
+        /** Whether it is a leased map; then nothing is known but the parts. */
+        private boolean leased;
     }
 
-    /** Opens the spaces of the map on all servers that were named. */
-    private static List<RemoteSpace> parts(RemoteMemory remote, List<RemoteServer> attached, SpaceKey key) {
-        List<RemoteSpace> parts = new ArrayList<>();
-        ControlException missing = null;
-        for (RemoteServer server : attached) {
+    private FarMap.ConnectionMaker open(RemoteMemory remote, ProcessPointers kept, SpaceKey key, CloseStack unused) {
+        FoundParts found = parts(remote, key);
+        if (found.leased) {
+            if (!without.isEmpty()) {
+                throw new MapException("a leased map cannot be opened without " + without
+                        + ", which had a part of the keys; drop what is left of it with kv drop --parts");
+            }
+            refuseMissing(found);
+            kept.cache.close();
+            return openLeased(remote, found.all);
+        }
+        MapDescriptor map = found.map;
+        if (map == null) {
+            if (!found.missing.isEmpty()) {
+                throw found.missing.getFirst();
+            }
+            throw new MapException(
+                    "map " + name + " was made on other servers, and 0 of these were named; name all of " + "them");
+        }
+        if (!map.replaces()) {
+            refuseMissing(found);
+            requireAll(found, map);
+            return map(remote, kept, key, map, servers -> found.made);
+        }
+        return map(remote, kept, key, map, servers -> agreed(remote, key, servers, map, found));
+    }
+
+    /** Finds out which of the servers that the map was made on have the table. */
+    private SortedMap<Integer, RemoteSpace> agreed(
+            RemoteMemory remote, SpaceKey key, MapServers servers, MapDescriptor map, FoundParts found) {
+        SortedMap<Integer, RemoteSpace> present;
+        try {
+            present = new TableReplacer(servers, map, found.made, found.missing.size(), found.lost > 0).agree();
+        } catch (MapException e) {
+            if (found.missing.isEmpty()) {
+                throw e;
+            }
+            ControlException why = found.missing.getFirst();
+            throw new ControlException(why.code(), missing(why, found) + "; " + e.getMessage(), why);
+        }
+        found.made.forEach((number, space) -> {
+            if (!present.containsKey(number)) {
+                dropLeft(remote, key, space);
+            }
+        });
+        return present;
+    }
+
+    /** A server was lost and has been replaced, and answers again. */
+    private static void dropLeft(RemoteMemory remote, SpaceKey key, RemoteSpace space) {
+        try {
+            remote.dropSpace(space.server(), key, space.id());
+        } catch (ControlException e) {
+            // No process uses it; another one drops it.
+        }
+        remote.detach(space.server());
+    }
+
+    private static void refuseMissing(FoundParts found) {
+        if (!found.missing.isEmpty()) {
+            ControlException why = found.missing.getFirst();
+            throw new ControlException(why.code(), missing(why, found), why);
+        }
+        if (found.lost > 0) {
+            throw new MapException("the map was made on the server that is lost, so it cannot be opened without: it was"
+                    + " made on fewer than " + MapDescriptor.LEAST_REPLACING + " servers, or so that it never continues"
+                    + " without one; end it with farheap kv drop --parts, and create another");
+        }
+    }
+
+    private static String missing(ControlException why, FoundParts found) {
+        return why.code() != ControlException.Code.NOT_FOUND
+                ? why.getMessage()
+                : why.getMessage() + ", but there is " + found.all.getFirst()
+                        + ": leave out servers that have left the map, name those of one map, and try again if it"
+                        + " is being created; if a client ended while it created or dropped the map, end its parts"
+                        + " with farheap kv drop --parts";
+    }
+
+    private void requireAll(FoundParts found, MapDescriptor map) {
+        if (map.servers() != found.made.size()) {
+            throw new MapException("map " + name + " was made on " + map.servers() + " servers, and "
+                    + found.made.size() + " of these were named; name all of them");
+        }
+    }
+
+    /** Opens the spaces of the map on all servers that were named and answer. */
+    private FoundParts parts(RemoteMemory remote, SpaceKey key) {
+        FoundParts found = new FoundParts();
+        for (String address : servers) {
+            if (address.equals(without)) {
+                requireSilent(remote, key, address);
+                found.lost++;
+                continue;
+            }
             try {
-                parts.add(remote.openSpace(server, key));
+                found.all.add(remote.openSpace(remote.attach(address), key));
             } catch (ControlException e) {
-                if (e.code() != ControlException.Code.NOT_FOUND) {
+                boolean silent = e.code() == ControlException.Code.UNAVAILABLE
+                        || e.code() == ControlException.Code.DEADLINE_EXCEEDED
+                        || e.code() == ControlException.Code.NOT_FOUND;
+                if (!silent) {
                     throw e;
                 }
-                missing = missing == null ? e : missing;
+                found.missing.add(e);
             }
         }
-        if (missing != null && !parts.isEmpty()) {
-            throw new ControlException(
-                    missing.code(),
-                    missing.getMessage() + ", but there is " + parts.getFirst()
-                            + ": leave out servers that have left the map, name those of one map, and try again if it"
-                            + " is being created; if a client ended while it created or dropped the map, end its parts"
-                            + " with farheap kv drop --parts",
-                    missing);
+        if (!found.all.isEmpty()) {
+            RemoteSpace first = found.all.getFirst();
+            found.leased = MapDescriptor.engine(first.descriptor(), first.toString()) == MapEngine.LEASED;
         }
-        if (missing != null) {
-            throw missing;
+        RemoteSpace any = null;
+        MapDescriptor same = null;
+        for (RemoteSpace space : found.leased ? List.<RemoteSpace>of() : found.all) {
+            MapDescriptor own = MapDescriptor.decode(space.descriptor(), space.toString());
+            if (same != null && !own.belongsTo(same)) {
+                throw new MapException(space + " is of another map than " + any + "; name the servers of one map");
+            }
+            any = any == null ? space : any;
+            same = same == null ? own : same;
+            if (!own.joined()) {
+                found.map = found.map == null ? own : found.map;
+                if (found.made.put(own.server(), space) != null) {
+                    throw new MapException("two servers say that they are the same one of map " + name
+                            + "; name each server by one address, once");
+                }
+            }
         }
-        return parts;
+        return found;
     }
 
-    private static int indexOf(List<MapDescriptor> descriptors, int number) {
-        return IntStream.range(0, descriptors.size())
-                .filter(i -> descriptors.get(i).server() == number)
-                .findFirst()
-                .orElse(-1);
+    /** Refuses a server that answers: others may use it. */
+    private static void requireSilent(RemoteMemory remote, SpaceKey key, String address) {
+        RemoteServer server;
+        try {
+            server = remote.attach(address);
+        } catch (ControlException e) {
+            return;
+        }
+        try {
+            remote.openSpace(server, key);
+        } catch (ControlException e) {
+            return;
+        } finally {
+            remote.detach(server);
+        }
+        throw new MapException("server " + address + " answers, and has its part of the map: it is not lost");
     }
 
-    private static FarMap.ConnectionMaker map(
-            RemoteMemory remote, SpaceKey key, MapDescriptor descriptor, List<RemoteSpace> spaces, String without) {
-        SpaceMemory memory =
-                new SpaceMemory(descriptor.shape(), descriptor.keyHash(), RegionDirectory.of(descriptor), spaces::get);
+    /** Decides which servers a process uses the map with. */
+    private interface TableServersChoice {
+        SortedMap<Integer, RemoteSpace> of(MapServers servers);
+    }
+
+    private FarMap.ConnectionMaker map(
+            RemoteMemory remote,
+            ProcessPointers kept,
+            SpaceKey key,
+            MapDescriptor descriptor,
+            TableServersChoice choice) {
         MapServers servers =
                 new MapServers(remote, key, ThreadLocalRandom.current().nextLong(), without);
+        SortedMap<Integer, RemoteSpace> present;
+        try {
+            present = choice.of(servers);
+        } catch (Throwable e) {
+            Closeables.after(e, servers);
+            throw e;
+        }
+        kept.under(present.values().stream().map(RemoteSpace::server).toList());
+        RemoteSpace any = present.values().iterator().next();
+        SpaceMemory memory = new SpaceMemory(
+                descriptor.shape(),
+                descriptor.keyHash(),
+                RegionDirectory.of(descriptor),
+                number -> present.getOrDefault(number, any),
+                descriptor.replaces());
         SynchronizedMapClock time = new SynchronizedMapClock(System::nanoTime);
-        MapKeeper keeper = new MapKeeper(servers, spaces, memory, time);
+        MapKeeper keeper = new MapKeeper(servers, present, memory, time);
         EvictionSettings policy = EvictionSettings.of(descriptor.policy());
-        return sessions -> new MapConnection(remote, servers, memory, time, policy, keeper, sessions);
+        return sessions -> new MapConnection(remote, servers, memory, time, policy, keeper, kept.cache, sessions);
+    }
+
+    /** When the first of the leases on these servers ends, in {@link System#nanoTime}. */
+    private static long heldUntil(List<RemoteServer> servers) {
+        long first = servers.getFirst().heldUntil();
+        for (int i = 1; i < servers.size(); i++) {
+            long until = servers.get(i).heldUntil();
+            // These are nanoTime, which may overflow.
+            first = until - first < 0 ? until : first;
+        }
+        return first;
     }
 }

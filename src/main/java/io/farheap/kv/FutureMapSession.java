@@ -235,10 +235,11 @@ public final class FutureMapSession implements AutoCloseable {
     }
 
     private void completed(long tag, int status, MemorySegment memory, long at, int bytes) {
-        Request request = issued.remove();
-        if (MapException.isOf(status)) {
-            request.future.completeExceptionally(
-                    MapException.of(status, session.requests().trouble()));
+        Request request = issued.element();
+        MapException failure = MapException.isOf(status) ? MapException.of(status, session.trouble()) : null;
+        issued.remove();
+        if (failure != null) {
+            request.future.completeExceptionally(failure);
             return;
         }
         byte[] value = null;

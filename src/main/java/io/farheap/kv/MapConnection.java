@@ -6,11 +6,17 @@ import io.farheap.kv.eviction.EvictionSettings;
 import io.farheap.kv.format.MapDescriptor;
 import io.farheap.kv.keeper.MapKeeper;
 import io.farheap.kv.keeper.MapServers;
+import io.farheap.kv.replacement.Replacements;
+import io.farheap.kv.session.MapCountTotals;
 import io.farheap.kv.session.MapRequests;
 import io.farheap.kv.space.MapClock;
+import io.farheap.kv.space.PointerCache;
+import io.farheap.kv.space.SessionCounter;
 import io.farheap.kv.space.SpaceMemory;
+import io.farheap.kv.space.TableReader;
 import io.farheap.lifetime.Closeables;
 import io.farheap.remote.RemoteMemory;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -20,7 +26,7 @@ import java.util.stream.Stream;
  * lease is lost, the process registers again, as another one, so nothing that it knew or held under the old leases
  * matters any more: the servers treat that as they treat a process that has ended. Any thread.
  */
-final class MapConnection implements AutoCloseable {
+final class MapConnection implements EngineConnection {
 
     final RemoteMemory memory;
     final MapServers servers;
@@ -28,12 +34,13 @@ final class MapConnection implements AutoCloseable {
     final MapClock clock;
     final EvictionSettings policy;
     final MapKeeper keeper;
+    final PointerCache pointers;
     final MapGrowth growth;
     final SegmentEmptier emptier;
     private volatile boolean ended;
 
     /**
-     * @param memory closed with this, as is the keeper
+     * @param memory closed with this, as are the keeper and the pointers
      * @param sessions opens a session of this connection that moves objects
      */
     MapConnection(
@@ -43,7 +50,9 @@ final class MapConnection implements AutoCloseable {
             MapClock clock,
             EvictionSettings policy,
             MapKeeper keeper,
+            PointerCache pointers,
             MapSessionOpener sessions) {
+        this.pointers = pointers;
         this.memory = memory;
         this.servers = servers;
         this.space = space;
@@ -56,9 +65,42 @@ final class MapConnection implements AutoCloseable {
         keeper.afterSessions(this::closeUnused);
     }
 
+    @Override
+    public String name() {
+        return servers.key().name();
+    }
+
+    @Override
+    public List<String> experts() {
+        return Replacements.expertNames(policy.name());
+    }
+
     /** Begins to use it: from now on it also empties segments. */
-    void start() {
+    @Override
+    public void start() {
         keeper.emptiesBy(emptier::ask);
+    }
+
+    @Override
+    public MapRequests session(int requests, MapCountTotals tally) {
+        return session(requests, pointers, tally);
+    }
+
+    MapRequests session(int requests, PointerCache with, MapCountTotals tally) {
+        return new MapRequests(
+                memory, space, clock, policy, requests, () -> SessionCounter.next(memory, space), keeper, with, tally);
+    }
+
+    @Override
+    public MapStats stats() {
+        try (TableReader reader = new TableReader(memory, space)) {
+            return MapStats.of(reader, space, keeper.segmentsTaken(), keeper.emptied()[0]);
+        }
+    }
+
+    @Override
+    public List<String> servers() {
+        return servers.all().stream().map(each -> each.address()).toList();
     }
 
     /** Opens a session of a connection. */
@@ -66,13 +108,13 @@ final class MapConnection implements AutoCloseable {
         MapRequests open(MapConnection of);
     }
 
-    /** Whether the lease on one of the servers is lost. */
-    boolean hasLostLease() {
+    @Override
+    public boolean hasLostLease() {
         return lostAddresses().findAny().isPresent();
     }
 
-    /** The servers to name for opening the map again; those whose leases are lost first, as they may not answer. */
-    List<String> addresses() {
+    @Override
+    public List<String> addresses() {
         Stream<String> made = servers.all().stream()
                 .filter(each -> each.number() < space.layout().madeOn())
                 .map(each -> each.address());
@@ -83,9 +125,9 @@ final class MapConnection implements AutoCloseable {
         return servers.all().stream().filter(each -> each.line().lost()).map(each -> each.address());
     }
 
-    /** Whether the other one is of the same map. */
-    boolean isOfMapOf(MapConnection other) {
-        return other.descriptor().belongsTo(descriptor());
+    @Override
+    public boolean isOfMapOf(EngineConnection other) {
+        return other instanceof MapConnection same && same.descriptor().belongsTo(descriptor());
     }
 
     private MapDescriptor descriptor() {
@@ -93,11 +135,12 @@ final class MapConnection implements AutoCloseable {
     }
 
     /**
-     * Ends the leases, as another connection has taken the place of this one. Then requests in flight end as lost, and
-     * the memory is closed when no session uses it any more. A thread that closes this meanwhile waits, as the keeper
-     * uses the memory until it has left the map.
+     * {@inheritDoc} A thread that closes this meanwhile waits, as the keeper uses the memory until it has left the map.
      */
-    synchronized void end() {
+    @Override
+    public synchronized void end() {
+        // A server that is no longer asked about this process must not be left before.
+        pointers.stop();
         space.beginEnd();
         Closeables.all(
                 keeper,
@@ -112,19 +155,32 @@ final class MapConnection implements AutoCloseable {
                 });
     }
 
-    /** Whether its leases have ended, and no session uses it. */
-    boolean isUnused() {
+    @Override
+    public boolean isUnused() {
         return ended && !keeper.hasSessions();
     }
 
     private void closeUnused() {
         if (isUnused()) {
-            memory.close();
+            Closeables.all(memory, pointers);
         }
     }
 
     @Override
+    public List<AutoCloseable> drops() {
+        pointers.stop();
+        List<AutoCloseable> ends = new ArrayList<>();
+        ends.add(emptier);
+        ends.add(keeper::drop);
+        servers.all().forEach(each -> ends.add(each.space()::drop));
+        ends.add(memory);
+        ends.add(pointers);
+        return ends;
+    }
+
+    @Override
     public synchronized void close() {
-        Closeables.all(emptier, keeper, memory);
+        pointers.stop();
+        Closeables.all(emptier, keeper, memory, pointers);
     }
 }

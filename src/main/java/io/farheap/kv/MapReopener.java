@@ -20,21 +20,21 @@ final class MapReopener implements AutoCloseable {
     private static final long MOST_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     private final Opening opening;
-    private final Supplier<MapConnection> present;
-    private final Predicate<MapConnection> taker;
+    private final Supplier<EngineConnection> present;
+    private final Predicate<EngineConnection> taker;
     private @Nullable Thread thread;
     private volatile boolean closed;
 
     /** Opens a map. */
     interface Opening {
-        MapConnection open(List<String> addresses);
+        EngineConnection open(List<String> addresses);
     }
 
     /**
      * @param present the connection that is used
      * @param taker uses another one instead; false if the map is closed
      */
-    MapReopener(Opening opening, Supplier<MapConnection> present, Predicate<MapConnection> taker) {
+    MapReopener(Opening opening, Supplier<EngineConnection> present, Predicate<EngineConnection> taker) {
         this.opening = opening;
         this.present = present;
         this.taker = taker;
@@ -86,8 +86,8 @@ final class MapReopener implements AutoCloseable {
     }
 
     private void reopen() {
-        MapConnection before = present.get();
-        MapConnection made = opening.open(before.addresses());
+        EngineConnection before = present.get();
+        EngineConnection made = opening.open(before.addresses());
         boolean taken = false;
         try {
             if (!made.isOfMapOf(before)) {

@@ -7,6 +7,7 @@ import io.farheap.kv.contract.VersionedValue;
 import io.farheap.kv.format.BlockFormat;
 import io.farheap.kv.format.ValuePieces;
 import io.farheap.kv.session.BlockingMapSession;
+import io.farheap.kv.session.EngineSession;
 import io.farheap.kv.session.MapRequests;
 import io.farheap.kv.space.RequestColumns;
 import io.farheap.remote.contract.VerbCounts;
@@ -43,8 +44,8 @@ public final class MapSession implements AutoCloseable {
 
     private static final long AGAIN_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    private final Supplier<MapRequests> again;
-    private MapRequests requests;
+    private final Supplier<EngineSession> again;
+    private EngineSession requests;
     private BlockingMapSession blocking;
     private long nextTry = System.nanoTime();
 
@@ -52,7 +53,7 @@ public final class MapSession implements AutoCloseable {
      * @param requests closed with the session
      * @param again opens others if the map has been opened again, under other leases
      */
-    MapSession(MapRequests requests, Supplier<MapRequests> again) {
+    MapSession(EngineSession requests, Supplier<EngineSession> again) {
         this.again = again;
         this.requests = requests;
         this.blocking = new BlockingMapSession(requests);
@@ -65,7 +66,7 @@ public final class MapSession implements AutoCloseable {
      * @return false while these have not
      */
     private boolean ready() {
-        return !requests.isOver() || continued();
+        return !requests.isOver() && !requests.isReplaced() || continued();
     }
 
     private boolean continued() {
@@ -75,7 +76,7 @@ public final class MapSession implements AutoCloseable {
         if (System.nanoTime() - nextTry < 0) {
             return true;
         }
-        MapRequests before = requests;
+        EngineSession before = requests;
         try {
             requests = again.get();
         } catch (RuntimeException e) {
@@ -308,12 +309,17 @@ public final class MapSession implements AutoCloseable {
 
     /** Whether no connection of the session waits to be made again, as far as is known. */
     boolean isConnected() {
-        return requests.connections().up();
+        return requests.isConnected();
     }
 
-    /** The session's requests under its present leases. */
+    /** As {@link EngineSession#trouble}. */
+    String trouble() {
+        return requests.trouble();
+    }
+
+    /** The session's requests under its present leases, of the disaggregated engine. */
     MapRequests requests() {
-        return requests;
+        return (MapRequests) requests;
     }
 
     /**

@@ -45,6 +45,14 @@ final class MapStatisticsEvent extends Event {
     @Label("Compare-and-Swaps Lost")
     long swapsLost;
 
+    @Label("Pointer Hits")
+    @Description("Gets that found their object by a pointer, with one READ")
+    long pointerHits;
+
+    @Label("Stale Pointers")
+    @Description("Gets whose pointer led to no current object")
+    long stalePointers;
+
     @Label("Read Again")
     long readAgain;
 
@@ -82,6 +90,8 @@ final class MapStatisticsEvent extends Event {
         event.regrets =
                 counts.regrets().values().stream().mapToLong(Long::longValue).sum();
         event.swapsLost = counts.swapsLost();
+        event.pointerHits = counts.pointerHits();
+        event.stalePointers = counts.stalePointers();
         event.readAgain = counts.readAgain();
         event.unlinked = counts.unlinked();
         event.moved = counts.moved();

@@ -53,7 +53,7 @@ public record MapStats(
         for (int region = 0; region < space.regions(); region++) {
             if (space.hasRegion(region)) {
                 regions++;
-                segments += shape.segments(region);
+                segments += space.segmentsOf(region);
             }
         }
         TableChunks chunks = new TableChunks(shape);

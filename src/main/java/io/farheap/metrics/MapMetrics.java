@@ -36,6 +36,8 @@ public final class MapMetrics implements MeterBinder {
         posted(registry, "write", counts -> counts.posted().writes());
         posted(registry, "compare-and-swap", counts -> counts.posted().swaps());
         posted(registry, "fetch-and-add", counts -> counts.posted().adds());
+        met(registry, "pointer hit", MapCounts::pointerHits);
+        met(registry, "stale pointer", MapCounts::stalePointers);
         met(registry, "read again", MapCounts::readAgain);
         met(registry, "swap lost", MapCounts::swapsLost);
         met(registry, "victim lost", MapCounts::victimsLost);

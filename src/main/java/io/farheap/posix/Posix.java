@@ -212,11 +212,18 @@ public final class Posix {
      * it.
      */
     public static long mapPrivate(long bytes) {
+        return mapPrivate(bytes, true);
+    }
+
+    /** The same. @param populate whether to populate it now, and not page by page at the first accesses */
+    public static long mapPrivate(long bytes, boolean populate) {
         MemorySegment mapped = map(-1, bytes, MAP_PRIVATE | MAP_ANONYMOUS);
         try {
             wish(mapped, MADV_HUGEPAGE);
-            // A kernel before 5.14 does not populate here, but at the first access.
-            boolean _ = populated(mapped);
+            if (populate) {
+                // A kernel before 5.14 does not populate here, but at the first access.
+                boolean _ = populated(mapped);
+            }
             return mapped.address();
         } catch (Throwable e) {
             unmap(mapped.address(), bytes);

@@ -182,8 +182,13 @@ public final class RemoteMemory implements AutoCloseable {
      */
     private void lost(RemoteServer server) {
         queues.lose(server);
-        if (!closed) {
-            onLost.accept(server);
+        try {
+            if (!closed) {
+                onLost.accept(server);
+            }
+        } finally {
+            // Last, as the listener drops what must not be used any more.
+            LeasedServer.of(server).abandon();
         }
     }
 
@@ -236,8 +241,20 @@ public final class RemoteMemory implements AutoCloseable {
      *     the server has a cache manager
      */
     public RemoteSpace createSpace(RemoteServer server, SpaceKey key, int regions, long millis, byte[] descriptor) {
+        return createSpace(server, key, regions, millis, descriptor, false);
+    }
+
+    /**
+     * The same.
+     *
+     * @param readOnly whether all processes, this one too, may READ the space and neither WRITE it nor use atomics
+     *     there, which fails their connection: the server's own services alone change it
+     */
+    public RemoteSpace createSpace(
+            RemoteServer server, SpaceKey key, int regions, long millis, byte[] descriptor, boolean readOnly) {
         checkOpen();
-        return RemoteSpace.create(LeasedServer.of(server), key, regions, millis, descriptor, queues::withdraw);
+        return RemoteSpace.create(
+                LeasedServer.of(server), key, regions, millis, descriptor, readOnly, queues::withdraw);
     }
 
     /**

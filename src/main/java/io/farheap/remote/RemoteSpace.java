@@ -67,10 +67,11 @@ public final class RemoteSpace implements AutoCloseable {
             int regions,
             long millis,
             byte[] descriptor,
+            boolean readOnly,
             Consumer<List<RemoteRegion>> withdraw) {
         long creation = ThreadLocalRandom.current().nextLong();
-        SpaceGrant grant =
-                call(server, lease -> server.spaces().create(lease, key, regions, millis, descriptor, creation));
+        SpaceGrant grant = call(
+                server, lease -> server.spaces().create(lease, key, regions, millis, descriptor, creation, readOnly));
         return new RemoteSpace(server, key, grant, withdraw);
     }
 

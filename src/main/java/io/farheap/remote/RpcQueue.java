@@ -29,11 +29,12 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Calls to a server travel in batches: a batch is sent when it is full, by {@link #send}, and by a poll if nothing
  * is in flight to that server. A server's threads execute the calls of a queue in the order in which they were made,
- * except those that handlers put off; tags return as calls end. A call that is put off keeps its batch's place until it
- * ends.
+ * except those that handlers put off; tags return as calls end. A call that is put off keeps the place of its own
+ * answer until it ends, and no other call's.
  *
  * <p>An error of one call ends that call alone. If a server is lost, calls in flight to it are {@link Outcome#UNKNOWN},
- * and no other server's; until {@link #reconnect}, calls to it are {@link PostResult#LOST}.
+ * those that were not sent {@link Outcome#NOT_POSTED}, and no other server's; until {@link #reconnect}, calls to it are
+ * {@link PostResult#LOST}.
  *
  * <p><b>Threads.</b> As {@link RemoteQueue}.
  */
@@ -210,12 +211,12 @@ public final class RpcQueue extends OwnedQueue {
         }
         long most = nanos;
         for (RpcLane lane : lanes) {
-            if (lane.underWay() > 0) {
+            if (lane.busy()) {
                 most = Math.min(most, lane.requestWakeUp() ? patienceNanos : UNCERTAIN_NANOS);
             }
         }
         for (RpcLane lane : lanes) {
-            if (lane.underWay() > 0 && lane.ready()) {
+            if (lane.ready()) {
                 return 0;
             }
         }

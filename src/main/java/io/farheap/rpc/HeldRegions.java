@@ -1,6 +1,7 @@
 package io.farheap.rpc;
 
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The regions that the client of the current call holds. Only the thread that executes the call may use it, and only
@@ -14,15 +15,47 @@ public final class HeldRegions {
     private final RegionHolders holders;
     private final long lease;
     private final String client;
+    private final Object process;
+    private final MemoryLender lender;
 
-    /** @param client the client's name, for messages */
+    /** Lends memory of a server to a client. */
+    @FunctionalInterface
+    public interface MemoryLender {
+
+        /**
+         * Lends an amount; any thread.
+         *
+         * @return gives it back when it is closed, which does not throw; null if the client has as much as it may have
+         */
+        @Nullable
+        AutoCloseable lend(long bytes);
+    }
+
+    /**
+     * The regions of a client process that has one lease alone, and memory without a limit.
+     *
+     * @param client the client's name, for messages
+     */
     public HeldRegions(RegionHolders holders, long lease, String client) {
+        this(holders, lease, client, lease, _ -> () -> {});
+    }
+
+    /**
+     * The regions of a lease.
+     *
+     * @param client the client's name, for messages
+     * @param process see {@link #process}
+     * @param lender see {@link #lender}
+     */
+    public HeldRegions(RegionHolders holders, long lease, String client, Object process, MemoryLender lender) {
         this.holders = holders;
         this.lease = lease;
         this.client = client;
+        this.process = process;
+        this.lender = lender;
     }
 
-    /** Identifies the client process: no two clients of a server have the same lease. */
+    /** Identifies the lease: no two clients of a server have the same one. */
     public long lease() {
         return lease;
     }
@@ -30,6 +63,16 @@ public final class HeldRegions {
     /** The client's name, as it gave it. */
     public String client() {
         return client;
+    }
+
+    /** Identifies the client process: equal for all of its leases, and for no other's. */
+    public Object process() {
+        return process;
+    }
+
+    /** Lends memory that handlers keep for the client beyond a call; any thread, also after the call. */
+    public MemoryLender lender() {
+        return lender;
     }
 
     public long regionBytes() {

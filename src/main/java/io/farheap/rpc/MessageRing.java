@@ -56,9 +56,11 @@ import org.jspecify.annotations.Nullable;
  *       the payload of a write is loaded again, when it is copied into the region, and its place and length are those
  *       that were checked.
  *   <li><em>A slot is free when it is written again.</em> The client sends batch {@code n} + slots only after it has
- *       finished batch {@code n}: it has taken the whole answer, and the later answers to calls of that batch. So this
- *       end has executed batch {@code n}, the device has read its answer from {@code out}, and the client needs the
- *       answer's slot no more. The sequence of a batch thus tells this end all that a consumer position would.
+ *       finished batch {@code n}: it has taken the whole answer. So this end has executed batch {@code n}, the device
+ *       has read its answer from {@code out}, and the client needs the answer's slot no more. The sequence of a batch
+ *       thus tells this end all that a consumer position would. A call that is answered later has a place of its own
+ *       for that, by slot and index; until the client has taken that answer, it leaves the index out of the slot's
+ *       batches, with a call of no operation in its place.
  *   <li><em>An answer never waits for the device.</em> A batch is executed only if the send queue has room for its
  *       answer beside the work requests that are kept for control words; else the batch stays in its slot until
  *       completions make room.

@@ -68,6 +68,15 @@ public final class Reply {
                 source, from, NativeMemory.ALL, address + Objects.checkFromIndexSize(at, length, capacity), length);
     }
 
+    /**
+     * The address in this process of {@code length} bytes from {@code at} on, valid until the handler returns.
+     *
+     * @throws IndexOutOfBoundsException beyond {@link #capacity}
+     */
+    public long address(int at, int length) {
+        return address + Objects.checkFromIndexSize(at, length, capacity);
+    }
+
     /** All of the reply's room, valid until the handler returns. Allocates a view unless the compiler removes it. */
     public MemorySegment segment() {
         return memory.asSlice(address - memory.address(), capacity);
@@ -75,7 +84,7 @@ public final class Reply {
 
     /**
      * Puts the call off: the handler then returns {@link RpcHandler#LATER}, and any thread answers with the returned
-     * object. Until then the call's batch keeps its place in the client's window.
+     * object. Until then the call keeps the place of its answer in the client's ring.
      *
      * @throws IllegalStateException if the handler has returned
      */

@@ -91,8 +91,12 @@ final class ServedCalls implements AutoCloseable {
 
     private @Nullable RpcHandler find(int number) {
         RpcHandler now = handlers.find(number);
+        if (now == null) {
+            // Entries that the client leaves out have no operation: the handler of those between them stays.
+            return null;
+        }
         if (now != found) {
-            own = now == null ? null : now.onThread();
+            own = now.onThread();
             found = now;
         }
         return own;

@@ -151,7 +151,7 @@ final class CallUser implements Runnable {
                     problems.add(name + ": a chase came to " + found + ", not to " + expected[slot]);
                 }
             }
-            case CallStatus.LOST -> {
+            case CallStatus.LOST, CallStatus.INCOMPLETE -> {
                 lost = true;
                 if (counter[slot] >= 0) {
                     part.unknown(counter[slot]);
@@ -159,6 +159,10 @@ final class CallUser implements Runnable {
                 excuse("is lost");
             }
             case CallStatus.REFUSED -> excuse("is refused");
+            case CallStatus.UNREACHABLE -> {
+                lost = true;
+                excuse("is unreachable");
+            }
             default -> problems.add(name + ": a call ended with " + CallStatus.describe(status));
         }
     }

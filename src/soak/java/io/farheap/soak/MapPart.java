@@ -6,6 +6,7 @@ import io.farheap.kv.FarMap;
 import io.farheap.kv.FarMapBuilder;
 import io.farheap.kv.contract.MapException;
 import io.farheap.remote.RemoteMemory;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -45,11 +46,15 @@ final class MapPart implements AutoCloseable {
         this.servers = servers;
         this.name = "soak-map-" + Long.toHexString(random.nextLong());
         this.gone = gone;
-        map = builder()
-                .memory((long) REGIONS * servers.size() * regionBytes)
-                .objects(OBJECTS)
-                .policy(POLICIES.get(random.nextInt(POLICIES.size())))
-                .create();
+        FarMapBuilder builder =
+                builder().memory((long) REGIONS * servers.size() * regionBytes).objects(OBJECTS);
+        if (random.nextBoolean()) {
+            Duration term = Duration.ofMillis(random.nextInt(2_000));
+            builder.engine(FarMapBuilder.LEASED).leaseTerms(term, term.multipliedBy(5));
+        } else {
+            builder.policy(POLICIES.get(random.nextInt(POLICIES.size())));
+        }
+        map = builder.create();
         AtomicLongArray begun = new AtomicLongArray(KEYS);
         for (int number = 0; number < USERS; number++) {
             users.add(new MapUser(map, number, USERS, begun, random.split(), mayBeLost, gone, waits, problems));

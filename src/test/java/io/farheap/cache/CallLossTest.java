@@ -13,6 +13,7 @@ import io.farheap.cache.calls.LocalCalls;
 import io.farheap.cache.calls.SessionCall;
 import io.farheap.cache.calls.SessionCalls;
 import io.farheap.cache.contract.CallCompletion;
+import io.farheap.cache.contract.CallResult;
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
 import io.farheap.memory.NativeMemory;
@@ -139,13 +140,13 @@ class CallLossTest {
 
     /** The call was never sent: it is kept while its server may answer, and does not wait for ever. */
     @ParameterizedTest
-    @CsvSource({"1, DONE", "2, DONE", "1000000, LOST"})
-    void aCallIsKeptWhileItsServerRefusesAFewTimes(int refusals, String ends) {
+    @CsvSource({"1, UNAVAILABLE, DONE", "2, OUT_OF_MEMORY, DONE", "1000000, OUT_OF_MEMORY, UNREACHABLE"})
+    void aCallIsKeptWhileItsServerRefusesAFewTimes(int refusals, Code how, String ends) {
         AtomicInteger left = new AtomicInteger();
         try (Cluster cluster = new Cluster().serving(ServedCode.JAVA).threads(1)) {
             cluster.behind(server -> PlaneProxy.around(server, (method, arguments, rest) -> {
                         if (method.equals("connectRing") && left.getAndDecrement() > 0) {
-                            throw new ControlException(Code.UNAVAILABLE, "not now");
+                            throw new ControlException(how, "not now");
                         }
                         return rest.call();
                     }))
@@ -154,15 +155,20 @@ class CallLossTest {
                     Caller caller = new Caller(cache)) {
                 Procedure load = cache.procedures().register(TestProcedures.Load.class, Procedures.READS);
                 left.set(refusals);
-                int expected = ends.equals("DONE") ? CallStatus.DONE : CallStatus.LOST;
-                assertEquals(expected, caller.call(load, 0, 8).status());
+                CallResult ended = caller.call(load, 0, 8);
+                if (ends.equals("DONE")) {
+                    assertEquals(CallStatus.DONE, ended.status());
+                } else {
+                    assertEquals(CallStatus.UNREACHABLE, ended.status());
+                    assertEquals(CallStatus.NO_CONNECTION, ended.code());
+                }
             }
         }
     }
 
     /** The attempts that failed belong to a call that has ended: the server may be there again. */
     @Test
-    void aCallIsKeptAlthoughAnEarlierOneWasLostLongAgo() throws IllegalAccessException {
+    void aCallIsKeptAlthoughItsServerWasUnreachableLongAgo() throws IllegalAccessException {
         AtomicInteger left = new AtomicInteger();
         try (Cluster cluster = new Cluster().serving(ServedCode.JAVA).threads(1)) {
             cluster.behind(server -> PlaneProxy.around(server, (method, arguments, rest) -> {
@@ -176,7 +182,7 @@ class CallLossTest {
                     Caller caller = new Caller(cache)) {
                 Procedure load = cache.procedures().register(TestProcedures.Load.class, Procedures.READS);
                 left.set(1_000_000);
-                assertEquals(CallStatus.LOST, caller.call(load, 0, 8).status());
+                assertEquals(CallStatus.UNREACHABLE, caller.call(load, 0, 8).status());
                 CallLink link = links(caller.session)[0];
                 await(() -> Fields.get(link, "unreachable", Boolean.class));
                 left.set(0);
@@ -266,6 +272,69 @@ class CallLossTest {
             });
             assertEquals(CallStatus.DONE, ended[0]);
             assertEquals(4711, caller.result());
+        }
+    }
+
+    /**
+     * Long calls have kept all places of some batches, and all of them have ended when the session looks for the first
+     * time after that: it takes also the answers to the batches that it had to send without calls.
+     */
+    @Test
+    void aSessionGoesOnAfterManyLongCalls() {
+        int most = 80;
+        try (Cluster cluster = cluster(1);
+                Cache cache = cache(cluster, 1);
+                Caller caller = new Caller(cache)) {
+            Procedure add = cache.procedures()
+                    .register(TestProcedures.SpinThenAdd.class, Procedures.WRITES | Procedures.UNORDERED);
+            Procedure load = cache.procedures().register(TestProcedures.Load.class, Procedures.READS);
+            caller.call(add, 0, 0, 1, 1);
+            int[] ended = new int[1];
+            CallCompletion done = (token, status, code, bytes) -> {
+                assertEquals(CallStatus.DONE, status);
+                ended[0]++;
+            };
+            for (int round = 0; round < 3; round++) {
+                ended[0] = 0;
+                long before = counter(cluster, 0, "calls.done");
+                long putOff = counter(cluster, 0, "put off");
+                for (int i = 0; i < most; i++) {
+                    spinThenAdd(caller, add, 8, i, 500_000, done);
+                }
+                await(() -> {
+                    caller.session.flush();
+                    caller.session.poll();
+                    return counter(cluster, 0, "put off") >= putOff + most;
+                });
+                assertEquals(CallStatus.DONE, caller.call(load, 0, 8).status());
+                await(() -> counter(cluster, 0, "calls.done") > before + most);
+                boolean[] made = new boolean[1];
+                await(() -> {
+                    made[0] = made[0] || caller.session.call(load, 0, caller.buffer, 0, 8, 64, 8, done, 0);
+                    caller.session.poll();
+                    return ended[0] == most + 1;
+                });
+            }
+        }
+    }
+
+    /** A call that waits in the batch that is sent next when the cache leaves the server: no server has seen it. */
+    @Test
+    void aCallThatWasNotSentIsKeptIfItsServerIsRetired() {
+        try (Cluster cluster = cluster(1, 1);
+                Cache cache = cache(cluster, 1);
+                Caller caller = new Caller(cache)) {
+            Procedure add = cache.procedures().register(TestProcedures.Add.class, Procedures.WRITES);
+            caller.write(8, 4000);
+            assertEquals(1, caller.call(add, 0, 8, 700).code());
+            caller.arguments(8, 11);
+            List<Integer> ended = new ArrayList<>();
+            assertTrue(caller.session.call(
+                    add, 0, caller.buffer, 0, 16, 64, 8, (token, status, code, bytes) -> ended.add(status), 0));
+            cache.retire(cache.serverOf(0), moved -> {});
+            caller.session.drain();
+            assertEquals(List.of(CallStatus.DONE), ended);
+            assertEquals(4711, caller.read(8));
         }
     }
 

@@ -8,6 +8,7 @@ import io.farheap.cache.contract.CacheConfiguration;
 import io.farheap.cache.contract.CallResult;
 import io.farheap.migration.MigrationOptions;
 import io.farheap.procedure.CallStatus;
+import io.farheap.server.budget.Budget;
 import io.farheap.server.contract.ServedCode;
 import io.farheap.testing.Effort;
 import java.util.ArrayList;
@@ -89,6 +90,44 @@ class CallMigrationTest {
             }
             CallResult result = session.callBlocking(procedure, address, buffer, 0, 8 * arguments.length, 64, 8);
             assertEquals(CallStatus.describe(CallStatus.DONE), CallStatus.describe(result.status()));
+        }
+    }
+
+    /** Calls, here of others, have borrowed all memory of procedures: maps are still replaced, and calls still run. */
+    @Test
+    void regionsMoveAndCallsRunThoughServersHaveNoMemoryLeft() {
+        try (cluster) {
+            cluster.add(3);
+            cluster.add(3);
+            try (Cache cache = Cache.builder()
+                            .capacity(4 * REGION)
+                            .servers(cluster.addresses())
+                            .name("calls")
+                            .create();
+                    Caller caller = new Caller(cache)) {
+                Procedure add = cache.procedures().register(TestProcedures.Add.class, Procedures.WRITES);
+                for (int region = 0; region < 4; region++) {
+                    assertEquals(
+                            1,
+                            caller.call(add, region * REGION, region * REGION, 1)
+                                    .code());
+                }
+                try (Budget.Loan _ = cluster.lendAllOfProcedures(0);
+                        Budget.Loan _ = cluster.lendAllOfProcedures(1)) {
+                    String from = cache.serverOf(0);
+                    String to = cluster.addresses().get(from.equals(cluster.address(0)) ? 1 : 0);
+                    cache.migrate(0, to);
+                    assertEquals(to, cache.serverOf(0));
+                    cache.migrate(0, from);
+                    for (int region = 0; region < 4; region++) {
+                        CallResult result = caller.call(add, region * REGION, region * REGION, 1);
+                        assertEquals(
+                                CallStatus.describe(CallStatus.DONE),
+                                CallStatus.describe(result.status(), result.code()));
+                        assertEquals(1, caller.result());
+                    }
+                }
+            }
         }
     }
 

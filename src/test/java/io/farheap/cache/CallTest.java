@@ -225,7 +225,7 @@ class CallTest {
                             caller.call(add, REGION, REGION + 4, 1).status());
                     Procedure words = cache.procedures().register(CompareAndSetWords.class, Procedures.WRITES);
                     assertEquals(
-                            CallStatus.REFUSED,
+                            CallStatus.INCOMPLETE,
                             caller.call(words, REGION, REGION + 8, 0, 0).status(),
                             "many words at once");
                 }
@@ -413,7 +413,10 @@ class CallTest {
                 cluster.stop(1);
                 assertEquals(
                         CallStatus.LOST, caller.call(store, REGION, REGION, 1).status());
-                assertEquals(CallStatus.LOST, caller.call(load, REGION, REGION).status());
+                assertEquals(
+                        CallStatus.UNREACHABLE,
+                        caller.call(load, REGION, REGION).status(),
+                        "it was never sent");
                 assertEquals(CallStatus.DONE, caller.call(load, 0, 8).status());
             }
         }

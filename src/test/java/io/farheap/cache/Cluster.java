@@ -5,8 +5,11 @@ import io.farheap.control.grpc.ControlServer;
 import io.farheap.control.plane.ControlPlane;
 import io.farheap.server.MemoryServer;
 import io.farheap.server.Planes;
+import io.farheap.server.budget.Budget;
+import io.farheap.server.budget.Budgets;
 import io.farheap.server.contract.ServedCode;
 import io.farheap.server.contract.ServerOptions;
+import io.farheap.testing.Fields;
 import io.farheap.testing.TestDevice;
 import io.farheap.thread.idle.Idle;
 import java.util.ArrayList;
@@ -99,6 +102,13 @@ public final class Cluster implements AutoCloseable {
     /** @return the status that the server reports */
     ServerStatus status(int server) {
         return nodes.get(server).memory().describe();
+    }
+
+    /** Lends all memory of procedures that a server has left, to no client in particular. */
+    Budget.Loan lendAllOfProcedures(int server) {
+        Object plane = Fields.get(nodes.get(server).memory(), "plane", Object.class);
+        Budget calls = Fields.get(plane, "budgets", Budgets.class).callBytes();
+        return calls.lend(null, null, calls.all() - calls.lent());
     }
 
     public int freeRegions(int server) {

@@ -113,8 +113,11 @@ final class Audit {
         if (SlotWord.isIndex(word)) {
             checkPieces();
         }
-        // The block's hash is checked: the slot's own may be of another object, written by a slow insertion.
-        long hash = BlockFormat.hash(NativeMemory.ALL, address(4096));
+        boolean isLive = BlockFormat.isLive(NativeMemory.ALL, address(4096), SlotWord.incarnation(word));
+        assertTrue(isLive, "its slot names it, and it stays marked");
+        // The hash of the block's key is checked: the slot's own may be of another object, written by a slow insertion.
+        int bytes = SlotWord.units(word) * BlockFormat.UNIT_BYTES;
+        long hash = BlockFormat.hash(NativeMemory.ALL, address(4096), bytes, TestKeys.HASH);
         assertEquals(region, space.shape.bucketRegion(hash));
         assertEquals(at, space.shape.bucketAt(hash));
         assertEquals(KeyHash.fingerprint(hash), SlotWord.fingerprint(word));

@@ -2,6 +2,7 @@ package io.farheap.kv;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -10,16 +11,21 @@ import io.farheap.control.ControlException;
 import io.farheap.control.grpc.ControlServer;
 import io.farheap.kv.contract.MapException;
 import io.farheap.kv.format.SpaceShape;
+import io.farheap.kv.space.PointerCache;
 import io.farheap.server.MemoryServer;
 import io.farheap.server.Planes;
 import io.farheap.server.contract.ServerOptions;
+import io.farheap.testing.Fields;
 import io.farheap.testing.TestDevice;
+import io.farheap.testing.Wait;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class FarMapTest {
 
@@ -86,6 +92,47 @@ class FarMapTest {
                 MapSession session = third.openSession()) {
             assertArrayEquals(bytes("two"), session.get(bytes("a")));
             assertNull(session.get(bytes("b")));
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void theMemoryOfPointersEndsWithTheMap(boolean drop) {
+        FarMap map = named(start(1)).memory(2 * REGION_BYTES).create();
+        PointerCache pointers = Fields.get(map, "now", MapConnection.class).pointers;
+        try (MapSession session = map.openSession()) {
+            session.set(bytes("a"), bytes("one"));
+            session.get(bytes("a"));
+            session.get(bytes("a"));
+        }
+        assertTrue(pointers.areHeld() && pointers.holdsMemory());
+        if (drop) {
+            map.drop();
+        } else {
+            map.close();
+        }
+        assertFalse(pointers.holdsMemory());
+    }
+
+    @Test
+    void eachFaceOfAMapUsesPointers() throws Exception {
+        try (FarMap map = named(start(1)).memory(2 * REGION_BYTES).pointers(100).create();
+                TypedMap<String, String> typed = map.openTyped(Codec.STRING, Codec.STRING);
+                FutureMapSession futures = map.openFutureSession()) {
+            typed.set("a", "one");
+            Wait.until(
+                    () -> "one".equals(typed.get("a")) && map.counts().pointerHits() > 0,
+                    20_000_000_000L,
+                    "no pointer is kept");
+            long hits = map.counts().pointerHits();
+            futures.set(bytes("b"), bytes("two"), 0).get();
+            Wait.until(
+                    () -> futures.get(bytes("b")).join() != null && map.counts().pointerHits() > hits,
+                    20_000_000_000L,
+                    "no pointer is kept");
+        }
+        for (long wrong : new long[] {-1, (1L << 30) + 1}) {
+            assertThrows(IllegalArgumentException.class, () -> FarMap.builder().pointers(wrong));
         }
     }
 

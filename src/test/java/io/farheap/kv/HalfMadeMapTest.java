@@ -16,6 +16,8 @@ import io.farheap.remote.contract.RemoteServer;
 import io.farheap.testing.TestDevice;
 import java.nio.ByteBuffer;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Maps of which a client's create or drop ended half-way have spaces on some of their servers alone. */
 class HalfMadeMapTest {
@@ -56,6 +58,68 @@ class HalfMadeMapTest {
             }
             assertThrows(ControlException.class, () -> servers.named(addresses).open());
             endPartsAndUseAgain(servers, addresses);
+        }
+    }
+
+    /** A client ends between any two steps of a creation: the spaces of the servers before it are there. */
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 2, 3})
+    void aCreationIsEndedAtEachStep(int done) {
+        try (TestServers servers = new TestServers(NAME)) {
+            String[] addresses = servers.startAll(3, REGIONS, REGION_BYTES);
+            try (RemoteMemory client = RemoteMemory.open(TestDevice.client(), "dies")) {
+                for (int i = 0; i < done; i++) {
+                    byte[] descriptor =
+                            FakeMap.descriptor(2, 3, REGION_BYTES).of(i).encode();
+                    client.createSpace(client.attach(addresses[i]), KEY, 2, SpacePlane.FOR_EVER, descriptor);
+                }
+            }
+            assertEquals(done, servers.named(addresses).dropParts());
+            assertNothingIsLeft(servers, 3);
+        }
+    }
+
+    /** A client ends between any two steps of a drop, which ends one space after the other; one server has joined. */
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 2, 3, 4})
+    void aDropIsEndedAtEachStep(int done) {
+        try (TestServers servers = new TestServers(NAME)) {
+            String[] addresses = servers.startAll(4, REGIONS, REGION_BYTES);
+            try (FarMap map = servers.named(addresses[0], addresses[1], addresses[2])
+                    .memory(3 * REGION_BYTES)
+                    .objects(1000)
+                    .create()) {
+                map.addServer(addresses[3], REGION_BYTES);
+            }
+            try (RemoteMemory client = RemoteMemory.open(TestDevice.client(), "dies")) {
+                for (int i = 0; i < done; i++) {
+                    client.dropSpace(client.attach(addresses[i]), KEY);
+                }
+            }
+            assertEquals(4 - done, servers.named(addresses).dropParts());
+            assertNothingIsLeft(servers, 4);
+        }
+    }
+
+    /** A client ends in the midst of adding a server, or of adding memory: its space, or regions, have no numbers. */
+    @Test
+    void whatTheMapDoesNotKnowIsEndedToo() {
+        try (TestServers servers = new TestServers(NAME)) {
+            String[] addresses = servers.startAll(3, REGIONS, REGION_BYTES);
+            map(servers, addresses[0], addresses[1]).create().close();
+            try (RemoteMemory client = RemoteMemory.open(TestDevice.client(), "dies")) {
+                client.openSpace(client.attach(addresses[0]), KEY).grow(1);
+                byte[] descriptor = FakeMap.descriptor(2, 2, REGION_BYTES).of(2).encode();
+                client.createSpace(client.attach(addresses[2]), KEY, 2, SpacePlane.FOR_EVER, descriptor);
+            }
+            assertEquals(3, servers.named(addresses).dropParts());
+            assertNothingIsLeft(servers, 3);
+        }
+    }
+
+    private static void assertNothingIsLeft(TestServers servers, int of) {
+        for (int i = 0; i < of; i++) {
+            servers.awaitFree(i, REGIONS);
         }
     }
 

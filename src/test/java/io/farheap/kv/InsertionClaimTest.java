@@ -15,6 +15,7 @@ import io.farheap.kv.format.SlotWord;
 import io.farheap.kv.format.SpaceShape;
 import io.farheap.kv.format.TestKeys;
 import io.farheap.kv.space.MapSessionCounts;
+import io.farheap.kv.space.PointerCache;
 import io.farheap.remote.contract.VerbCounts;
 import io.farheap.testing.TestDevice;
 import java.lang.foreign.MemorySegment;
@@ -119,7 +120,7 @@ class InsertionClaimTest {
     @EnumSource
     void ofASlotWithAnotherHashTheBlockIsReadOnce(Update update) {
         try (OneBucket bucket = new OneBucket(EvictionSettings.of("fifo"));
-                MapSession session = bucket.space.map.openSession()) {
+                MapSession session = bucket.space.map.openSession(new PointerCache(0))) {
             byte[] number = new byte[Long.BYTES];
             session.set(key, number);
             long version = session.getVersioned(key).version();

@@ -8,11 +8,13 @@ import static org.junit.jupiter.api.Assertions.fail;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import io.farheap.kv.contract.KvStatus;
+import io.farheap.kv.contract.MapCounts;
 import io.farheap.kv.format.SlotWord;
 import io.farheap.kv.format.SpaceShape;
 import io.farheap.kv.format.TestKeys;
 import io.farheap.kv.format.ValuePieces;
 import io.farheap.kv.operation.MoveSteps;
+import io.farheap.kv.space.PointerCache;
 import io.farheap.kv.space.RequestColumns;
 import io.farheap.kv.space.TableReader;
 import io.farheap.testing.Effort;
@@ -47,6 +49,9 @@ class InterleavingTest {
 
     private static final long MOST_NANOS = TestDevice.patience(120_000_000_000L);
     private static final int WORDS = 3;
+    /** Each session has pointers of its own, as those of other processes have. */
+    private static final int POINTERS = 1024;
+
     private static final int GET = 0;
     private static final int SET = 1;
     private static final int DELETE = 2;
@@ -123,7 +128,7 @@ class InterleavingTest {
                     fail(events + " events, seed " + seed);
                 }
                 while (clients.size() < SESSIONS) {
-                    clients.add(new Client(space.map.openSession(), histories, random));
+                    clients.add(new Client(space.map.openSession(new PointerCache(POINTERS)), histories, random));
                     sessions.add(clients.getLast().session);
                 }
                 if (move > 0 && random.nextInt(move) == 0) {
@@ -149,6 +154,9 @@ class InterleavingTest {
                 assertNull(removals[i].violation(), "key " + i + ", seed " + seed);
             }
             assertTrue(hits > 200, hits + " hits, seed " + seed);
+            MapCounts counts = space.map.counts();
+            assertTrue(mostUnits == 1 || counts.pointerHits() > 5, counts + ", seed " + seed);
+            assertTrue(mostUnits == 1 || counts.stalePointers() > 5, counts + ", seed " + seed);
             assertTrue(Arrays.stream(done).min().orElse(0) > 20, Arrays.toString(done) + " done, seed " + seed);
             if (abandoned == 0) {
                 Audit.of(space, sessions);

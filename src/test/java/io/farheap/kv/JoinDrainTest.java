@@ -455,16 +455,7 @@ class JoinDrainTest {
                     LockSupport.parkNanos(100_000);
                 }
             }
-            MapDrain drained = null;
-            while (drained == null && System.nanoTime() - deadline < 0) {
-                try {
-                    drained = map.drain(second, LONG);
-                } catch (MapException e) {
-                    // The map does not know yet that the server is lost.
-                    LockSupport.parkNanos(100_000);
-                }
-            }
-            assertNotNull(drained);
+            MapDrain drained = drainLost(map, second, deadline);
             assertTrue(drained.evicted() > 100, drained::toString);
             assertEquals(0, drained.moved());
             // An object that cannot be evicted, since its slot is below one of its fingerprint, is a miss, too.
@@ -482,6 +473,60 @@ class JoinDrainTest {
                     MapSession lates = late.openSession()) {
                 assertEquals(found(theirs, 0, 1500), found(lates, 0, 1500));
             }
+        }
+    }
+
+    /** Drains a server once the map knows that it is lost. */
+    private static MapDrain drainLost(FarMap map, String server, long deadline) {
+        MapDrain drained = null;
+        while (drained == null && System.nanoTime() - deadline < 0) {
+            try {
+                drained = map.drain(server, LONG);
+            } catch (MapException e) {
+                // The map does not know yet that the server is lost.
+                LockSupport.parkNanos(100_000);
+            }
+        }
+        assertNotNull(drained);
+        return drained;
+    }
+
+    /** Their blocks cannot be marked, and other processes may read them by pointers until they know of it. */
+    @Test
+    void objectsWithPointersOnALostServerStayUntilAllProcessesKnow() {
+        long lease = TestDevice.patience(1_000_000_000L);
+        String first = servers.start(4, REGION_BYTES, LEASE_NANOS);
+        String second = servers.start(4, REGION_BYTES, lease);
+        try (FarMap map = servers.named(first)
+                        .memory(4 * REGION_BYTES)
+                        .objects(2000)
+                        .create();
+                MapSession session = map.openSession();
+                FarMap other = servers.named(first).open();
+                MapSession theirs = other.openSession()) {
+            map.addServer(second, 4 * REGION_BYTES);
+            fill(session, 0, 300);
+            for (int round = 0; round < 3; round++) {
+                assertEquals(300, found(theirs, 0, 300));
+                theirs.poll((tag, status, memory, at, bytes) -> {});
+            }
+            servers.stop(1);
+            long deadline = System.nanoTime() + TestDevice.patience(60_000_000_000L);
+            MapDrain drained = drainLost(map, second, deadline);
+            assertTrue(drained.objects() - drained.evicted() > 100, drained::toString);
+            boolean filled = false;
+            while (!filled && System.nanoTime() - deadline < 0) {
+                try {
+                    fill(session, 0, 300);
+                    filled = true;
+                } catch (MapException e) {
+                    // Not all processes have confirmed that the server has left.
+                    LockSupport.parkNanos(100_000);
+                }
+            }
+            assertTrue(filled);
+            assertEquals(300, found(theirs, 0, 300));
+            assertSound(map);
         }
     }
 

@@ -1,9 +1,12 @@
 package io.farheap.kv;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.management.ThreadMXBean;
 import io.farheap.kv.contract.KvHandler;
+import io.farheap.kv.contract.MapCounts;
+import io.farheap.kv.space.PointerCache;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
 import java.lang.foreign.Arena;
@@ -27,6 +30,8 @@ class KvAllocationTest {
 
     private long version;
     private MapSession session;
+    /** A session of another process. */
+    private MapSession writer;
 
     private void take(long tag, int status, MemorySegment memory, long at, int bytes) {
         ended++;
@@ -37,21 +42,43 @@ class KvAllocationTest {
     void noRequestAllocates() {
         try (TestSpace space = new TestSpace(1, 2, 1 << 20, 100);
                 MapSession opened = space.map.openSession();
+                MapSession apart = space.map.openSession(new PointerCache(100));
                 Arena arena = Arena.ofConfined()) {
             session = opened;
+            writer = apart;
             MemorySegment key = arena.allocate(16, 8);
             MemorySegment other = arena.allocate(8, 8);
+            MemorySegment hot = arena.allocate(24, 8);
             MemorySegment value = arena.allocate(8, 8);
+            session.set(hot, value, 0);
+            finish(this::take);
             KvHandler handler = this::take;
             long least = Long.MAX_VALUE;
             for (int i = 0; i < MEASUREMENTS && least > 0; i++) {
                 long before = threads.getCurrentThreadAllocatedBytes();
                 for (int round = 0; round < ROUNDS; round++) {
                     requests(key, other, value, handler);
+                    requestsWithPointers(hot, value, handler);
                 }
                 least = Math.min(least, threads.getCurrentThreadAllocatedBytes() - before);
             }
             assertEquals(0, least, "bytes in " + ROUNDS + " rounds");
+            MapCounts counts = space.map.counts();
+            assertTrue(counts.pointerHits() > ROUNDS && counts.stalePointers() > ROUNDS / 2, counts::toString);
+        }
+    }
+
+    /** Gets by a pointer, by one that has become stale, and what stores pointers and marks. */
+    private void requestsWithPointers(MemorySegment hot, MemorySegment value, KvHandler handler) {
+        for (int i = 0; i < 4; i++) {
+            session.get(hot, 20 + i);
+            finish(handler);
+        }
+        session.set(hot, value, 30);
+        finish(handler);
+        writer.set(hot, value, 31);
+        while (writer.inFlight() > 0) {
+            writer.poll(handler);
         }
     }
 

@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 
 import io.farheap.kv.contract.MapException;
+import io.farheap.kv.space.PointerCache;
+import io.farheap.testing.Fields;
 import io.farheap.testing.TestDevice;
 import io.farheap.testing.Wait;
 import java.util.concurrent.ExecutionException;
@@ -42,7 +44,9 @@ class LostLeaseTest {
                 for (int server = 0; server < lost; server++) {
                     servers.silence(server);
                 }
+                PointerCache pointers = Fields.get(map, "now", MapConnection.class).pointers;
                 await(() -> !works(session));
+                await(() -> !pointers.areHeld());
                 for (int server = 0; server < lost; server++) {
                     servers.answer(server, addresses[server]);
                 }
@@ -56,7 +60,9 @@ class LostLeaseTest {
                         && holds(() -> TestServers.fill(session, 0, 2 * OBJECTS))
                         && holds(() -> assertEquals(2 * OBJECTS, TestServers.found(idle, 0, 2 * OBJECTS)))
                         // The blocks that the sessions held under the old leases are free.
-                        && holds(() -> TestServers.assertSound(map)));
+                        && holds(() -> TestServers.assertSound(map))
+                        && Fields.get(map, "now", MapConnection.class).pointers.areHeld());
+                await(() -> !pointers.holdsMemory());
             }
         }
     }

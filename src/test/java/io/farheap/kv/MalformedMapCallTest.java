@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 class MalformedMapCallTest {
 
     private static final int CALLS = Effort.either(5_000, 20_000);
-    private static final int OPERATIONS = MapCalls.SWEEP - MapCalls.REGISTER + 1;
+    private static final int OPERATIONS = MapCalls.LAST_CALL - MapCalls.REGISTER + 1;
     private static final ValueLayout.OfLong WORD = ValueLayout.JAVA_LONG;
 
     private int outcome;

@@ -7,10 +7,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import io.farheap.kv.contract.KvStatus;
+import io.farheap.kv.contract.MapCounts;
 import io.farheap.kv.contract.MapException;
 import io.farheap.kv.format.SlotWord;
 import io.farheap.kv.format.TestKeys;
 import io.farheap.kv.format.ValuePieces;
+import io.farheap.kv.space.PointerCache;
 import io.farheap.testing.Effort;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
@@ -63,7 +65,7 @@ class MapHistoryTest {
     private static final int ABSENT = 8;
 
     /** @param kind of the request that has stored, or one of {@code GET}, {@code REMOVED} and {@code ABSENT} */
-    private record Event(int key, long value, int kind, long invoked, long responded) {}
+    record Event(int key, long value, int kind, long invoked, long responded) {}
 
     static Stream<Arguments> maps() {
         return Effort.variants(
@@ -133,7 +135,8 @@ class MapHistoryTest {
             List<Future<List<Event>>> running = new ArrayList<>();
             for (int thread = 0; thread < threads; thread++) {
                 int number = thread;
-                MapSession session = space.map.openSession();
+                // With pointers of its own, as a session of another process has.
+                MapSession session = space.map.openSession(new PointerCache(1024));
                 sessions.add(session);
                 Callable<List<Event>> client = () -> new Client(
                                 session, TestKeys.of(keys, alike), number, new SplittableRandom(seed + number), beside)
@@ -153,6 +156,8 @@ class MapHistoryTest {
                 events.addAll(future.get());
             }
             check(keys, events, seed);
+            MapCounts counts = space.map.counts();
+            assertTrue(mostUnits < SlotWord.MOST_UNITS || counts.pointerHits() > 0, counts + ", seed " + seed);
             if (beside == Beside.FAILURES) {
                 sessions.forEach(MapSession::close);
                 return;
@@ -216,7 +221,7 @@ class MapHistoryTest {
         } while (rounds < 2 || running.stream().anyMatch(each -> !each.isDone()));
     }
 
-    private static void check(int keys, List<Event> events, long seed) {
+    static void check(int keys, List<Event> events, long seed) {
         RegisterHistory[] histories = new RegisterHistory[keys];
         RemovalHistory[] removals = new RemovalHistory[keys];
         int hits = 0;
@@ -241,11 +246,12 @@ class MapHistoryTest {
             assertNull(histories[key].violation(), "key " + key + ", seed " + seed);
             assertNull(removals[key].violation(), "key " + key + ", seed " + seed);
         }
-        assertTrue(hits > 100, hits + " hits, seed " + seed);
+        // A short history has fewer.
+        assertTrue(hits > Math.min(100, events.size() / 10), hits + " hits, seed " + seed);
     }
 
     /** One session with several requests in flight. */
-    private static final class Client {
+    static final class Client {
 
         private final MapSession session;
         private final long[] keys;
@@ -264,6 +270,7 @@ class MapHistoryTest {
         private final Beside beside;
         private long nextValue;
         private int ended;
+        private boolean patient;
 
         Client(MapSession session, long[] keys, int number, SplittableRandom random, Beside beside) {
             this.beside = beside;
@@ -275,6 +282,18 @@ class MapHistoryTest {
             this.nextValue = (number + 1L) << 32;
         }
 
+        /** The session's requests need threads of servers, so the client sleeps while it has nothing to do. */
+        Client patient() {
+            patient = true;
+            return this;
+        }
+
+        private void poll() {
+            if (session.poll(this::completed) == 0 && patient) {
+                session.await(100_000);
+            }
+        }
+
         List<Event> run(int requests) {
             try (Arena arena = Arena.ofConfined()) {
                 MemorySegment keyMemory = arena.allocate(KEY_BYTES, 8);
@@ -282,12 +301,12 @@ class MapHistoryTest {
                 for (int made = 0; made < requests; made++) {
                     int depth = 1 + random.nextInt(8);
                     while (session.inFlight() >= depth) {
-                        session.poll(this::completed);
+                        poll();
                     }
                     choose(made & 15, keyMemory, valueMemory);
                 }
                 while (ended < requests) {
-                    session.poll(this::completed);
+                    poll();
                 }
             } finally {
                 session.release();
@@ -308,7 +327,7 @@ class MapHistoryTest {
             }
             MemorySegment object = valueMemory.asSlice(0, words * Long.BYTES);
             do {
-                session.poll(this::completed);
+                poll();
                 invoked[place] = System.nanoTime();
             } while (!make(place, keyMemory, object));
         }

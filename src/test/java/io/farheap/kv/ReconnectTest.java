@@ -181,6 +181,7 @@ class ReconnectTest {
             byte[] large = new byte[200_000];
             new SplittableRandom(1).nextBytes(large);
             int missing = 0;
+            String failure = "";
             for (int round = 0; round < 10; round++) {
                 // In the first two rounds nothing fails, so that the session has free blocks afterwards.
                 Softverbs.set("qp_error_after=" + (round < 2 ? 0 : 50));
@@ -195,6 +196,7 @@ class ReconnectTest {
                     session.set(key(-1), large);
                 } catch (MapException e) {
                     missing++;
+                    failure = "; round " + round + ": " + e.getMessage();
                     continue;
                 }
                 List<byte[]> found = session.getAll(keys);
@@ -209,7 +211,7 @@ class ReconnectTest {
             }
             // If the services' rings fail too long, the session evicts, and cannot know which session changed a slot.
             long evicted = evicted(session);
-            assertTrue(missing <= evicted, missing + " missing of " + evicted + " evicted");
+            assertTrue(missing <= evicted, missing + " missing of " + evicted + " evicted" + failure);
             assertTrue(session.requests().connections().begun() > 0, "nothing has failed");
             Softverbs.set("qp_error_after=0");
             // A block whose outcome is unknown belongs to the session, but may be live.
@@ -276,6 +278,42 @@ class ReconnectTest {
                     LockSupport.parkNanos(1_000_000);
                 }
                 assertArrayEquals(key(2), futures.get(key(1)).get());
+            }
+        }
+    }
+
+    /** A server that does not answer keeps its session's connections from being ended, which other servers do not. */
+    @Test
+    void aCutThatASilentServerHoldsUpStopsNoRequest() throws Exception {
+        try (TestServers servers = new TestServers("cut")) {
+            String[] addresses = servers.startAll(2, 4, 1 << 20);
+            try (FarMap map = servers.named(addresses)
+                            .memory(4 << 20)
+                            .objects(1000)
+                            .create();
+                    MapSession session = map.openSession()) {
+                TestServers.fill(session, 0, 20);
+                servers.silence(0);
+                assertThrows(
+                        ExecutionException.class, () -> session.requests().cut().get());
+                int[] ended = {0};
+                long deadline = System.nanoTime() + TestDevice.patience(20_000_000_000L);
+                for (int i = 0; i < 20; i++) {
+                    MemorySegment key = MemorySegment.ofArray(TestServers.key(i));
+                    while (!session.get(key, 0)) {
+                        session.poll((tag, status, memory, at, bytes) -> ended[0]++);
+                    }
+                }
+                while (ended[0] < 20) {
+                    assertTrue(System.nanoTime() - deadline < 0, "requests wait for the silent server");
+                    session.poll((tag, status, memory, at, bytes) -> ended[0]++);
+                }
+                servers.answer(0, addresses[0]);
+                while (!session.requests().isOver()) {
+                    assertTrue(System.nanoTime() - deadline < 0, "the server answers");
+                    session.requests().cut().exceptionally(e -> null).get();
+                }
+                assertEquals(20, TestServers.found(session, 0, 20));
             }
         }
     }

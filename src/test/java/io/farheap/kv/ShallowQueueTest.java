@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import io.farheap.kv.contract.KvStatus;
+import io.farheap.kv.format.SlotWord;
 import io.farheap.testing.Effort;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
@@ -53,6 +54,12 @@ class ShallowQueueTest {
     void eachKeyIsLinearizable(int keys, int threads, long objects, int room, boolean alike, int mostUnits)
             throws Exception {
         MapHistoryTest.run(keys, threads, objects, room, alike, mostUnits, MapHistoryTest.Beside.NOTHING);
+    }
+
+    /** A mark or a swap may be what finds no room, and a connection may be replaced before there is. */
+    @Test
+    void eachKeyIsLinearizableWhileQueuePairsFail() throws Exception {
+        MapHistoryTest.run(8, 2, 1000, 2048, true, SlotWord.MOST_UNITS, MapHistoryTest.Beside.FAILURES);
     }
 
     @Test

@@ -4,14 +4,20 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.control.grpc.ControlServer;
+import io.farheap.control.plane.ControlPlane;
+import io.farheap.kv.service.MapServices;
 import io.farheap.server.MemoryServer;
 import io.farheap.server.Planes;
 import io.farheap.server.contract.ServerOptions;
+import io.farheap.testing.Fields;
 import io.farheap.testing.TestDevice;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.UnaryOperator;
 
 /** Memory servers in this process for maps that take and give back memory, and objects whose values show their keys. */
 public final class TestServers implements AutoCloseable {
@@ -21,12 +27,19 @@ public final class TestServers implements AutoCloseable {
     static final int VALUE_BYTES = 900;
 
     private final String name;
+    private final UnaryOperator<ControlPlane> around;
     private final List<MemoryServer> servers = new ArrayList<>();
     private final List<ControlServer> controls = new ArrayList<>();
 
     /** @param name the name of the maps */
     TestServers(String name) {
+        this(name, UnaryOperator.identity());
+    }
+
+    /** Servers whose control planes a test wraps. */
+    TestServers(String name, UnaryOperator<ControlPlane> around) {
         this.name = name;
+        this.around = around;
     }
 
     /** @return the address of the new server */
@@ -34,7 +47,7 @@ public final class TestServers implements AutoCloseable {
         MemoryServer server = MemoryServer.open(new ServerOptions(
                 regions * regionBytes, regionBytes, leaseNanos, TestDevice.server(), name + servers.size()));
         servers.add(server);
-        controls.add(ControlServer.start("127.0.0.1:0", Planes.of(server)));
+        controls.add(ControlServer.start("127.0.0.1:0", around.apply(Planes.of(server))));
         return controls.getLast().address();
     }
 
@@ -58,7 +71,38 @@ public final class TestServers implements AutoCloseable {
 
     /** A server that was silent answers again. @param address that it had */
     void answer(int server, String address) {
-        controls.set(server, ControlServer.start(address, Planes.of(servers.get(server))));
+        controls.set(server, ControlServer.start(address, around.apply(Planes.of(servers.get(server)))));
+    }
+
+    /** A count of the server's services. */
+    long counter(int server, String count) {
+        return servers.get(server).counters().getOrDefault(count, 0L);
+    }
+
+    /** A server ends, and another process begins with its address, and knows nothing of leases and spaces. */
+    void restart(int server, int regions, long regionBytes, long leaseNanos) {
+        String address = controls.get(server).address();
+        controls.get(server).close();
+        servers.get(server).close();
+        servers.set(
+                server,
+                MemoryServer.open(new ServerOptions(
+                        regions * regionBytes, regionBytes, leaseNanos, TestDevice.server(), name + server)));
+        answer(server, address);
+    }
+
+    /** A server takes others for gone for good, as it does when all processes have lost them for long. */
+    void takesForGone(int server, long others) throws IllegalAccessException {
+        Object plane = Fields.get(servers.get(server), "plane", Object.class);
+        for (Object service : Fields.get(plane, "services", List.class)) {
+            if (service instanceof MapServices) {
+                for (Object state : Fields.get(service, "states", Map.class).values()) {
+                    Object map = ((Optional<?>) state).orElseThrow();
+                    Object members = Fields.get(map, "members", Object.class);
+                    Fields.field(members, "gone").setLong(members, others);
+                }
+            }
+        }
     }
 
     int freeRegions(int server) {

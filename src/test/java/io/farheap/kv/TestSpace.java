@@ -22,6 +22,7 @@ import io.farheap.server.contract.ServerOptions;
 import io.farheap.testing.TestDevice;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 
@@ -62,6 +63,7 @@ public final class TestSpace implements AutoCloseable {
                     System.currentTimeMillis(),
                     0,
                     TestKeys.HASH,
+                    0,
                     policy.name());
             spaces.add(memory.createSpace(
                     memory.attach(controls.get(i).address()),
@@ -75,7 +77,9 @@ public final class TestSpace implements AutoCloseable {
                 shape, TestKeys.HASH, RegionDirectory.of(serverCount, regionsOfEach, shape), spaces::get);
         regions = IntStream.range(0, space.regions()).mapToObj(space::region).toList();
         mapServers = new MapServers(memory, KEY, System.nanoTime(), "");
-        keeper = new MapKeeper(mapServers, spaces, space, new SynchronizedMapClock(System::nanoTime));
+        TreeMap<Integer, RemoteSpace> byNumber = new TreeMap<>();
+        spaces.forEach(each -> byNumber.put(byNumber.size(), each));
+        keeper = new MapKeeper(mapServers, byNumber, space, new SynchronizedMapClock(System::nanoTime));
         map = new FarMap(memory, mapServers, space, clock, policy, keeper);
     }
 

@@ -17,6 +17,7 @@ import io.farheap.kv.format.Slot;
 import io.farheap.kv.format.SlotWord;
 import io.farheap.kv.format.SpaceShape;
 import io.farheap.kv.format.TestKeys;
+import io.farheap.kv.space.PointerCache;
 import io.farheap.kv.space.RequestColumns;
 import io.farheap.memory.NativeMemory;
 import io.farheap.testing.TestDevice;
@@ -40,6 +41,7 @@ class TornBucketTest {
 
     private static final KvHandler NOTHING = (tag, status, found, at, bytes) -> {};
     private static final long NOT_READ = 0x5555_5555_5555_5555L;
+    private static final int POINTERS = 100;
 
     private final byte[] key = TestKeys.bytes(1);
     private final byte[] other = otherFingerprint();
@@ -68,10 +70,14 @@ class TornBucketTest {
         reader = session();
     }
 
-    /** A session that has free blocks. */
+    /**
+     * A session that has free blocks, and pointers of its own, as one of another process has. It knows the key, so that
+     * clients may keep pointers to each object that it stores, and a request that changes the slot marks the block.
+     */
     private MapSession session() {
-        MapSession session = bucket.space.map.openSession();
+        MapSession session = bucket.space.map.openSession(new PointerCache(POINTERS));
         session.set(key, new byte[] {0});
+        session.get(key);
         session.delete(key);
         return session;
     }
@@ -248,6 +254,69 @@ class TornBucketTest {
             }
         });
         assertEquals(List.of(SlotWord.incarnation(own) + 1), incarnations);
+    }
+
+    /** A get has read the slot before an update, and the block after it: the block is marked by then. */
+    @Test
+    void aGetKeepsNoPointerToAnObjectThatWasReplacedSince() {
+        reader.set(key, new byte[] {1});
+        byte[] earlier = bucket.slot(0);
+        assertTrue(SlotWord.hasPointers(bucket.word(0)));
+        low.set(key, new byte[] {2});
+        beginTorn(0, earlier, third, () -> third.get(segment(key), 0));
+        assertEquals(1, awaitValue(third), "it has read the slot before the update");
+        assertArrayEquals(new byte[] {2}, third.get(key));
+        assertEquals(0, ProbedSlot.stale(third), "it has kept a pointer");
+        assertArrayEquals(new byte[] {2}, third.get(key));
+        assertEquals(1, ProbedSlot.hits(third));
+    }
+
+    /**
+     * A get has read the slot before an update, with a word without pointers, whose block is not marked therefore: the
+     * slot has another word when the get is to say there that there are pointers.
+     */
+    @Test
+    void aGetThatReadTheSlotBeforeAnUpdateOfAWordWithoutPointersKeepsNone() {
+        try (MapSession plain = bucket.space.map.openSession(new PointerCache(0))) {
+            plain.set(key, new byte[] {1});
+            byte[] earlier = bucket.slot(0);
+            assertFalse(SlotWord.hasPointers(bucket.word(0)));
+            plain.set(key, new byte[] {2});
+            long swaps = third.posted().swaps();
+            beginTorn(0, earlier, third, () -> third.get(segment(key), 0));
+            assertEquals(1, awaitValue(third), "it has read the slot before the update");
+            until(() -> {
+                third.poll(NOTHING);
+                return third.posted().swaps() > swaps;
+            });
+            // Its answer comes after that of the compare-and-swap.
+            assertNull(third.get(other));
+            assertFalse(SlotWord.hasPointers(bucket.word(0)));
+            assertArrayEquals(new byte[] {2}, third.get(key));
+            assertEquals(0, ProbedSlot.hits(third) + ProbedSlot.stale(third), "it has kept a pointer");
+        }
+    }
+
+    /**
+     * Of two updates of one key both have read the word without pointers, and a get keeps a pointer after that. The one
+     * that comes first marks the block, and the other finds that it was slower.
+     */
+    @Test
+    void twoUpdatesThatReadTheSlotBeforeItHadPointersLeaveNoStaleOne() {
+        try (MapSession plain = bucket.space.map.openSession(new PointerCache(0))) {
+            plain.set(key, new byte[] {9});
+        }
+        begin(low, () -> low.replace(segment(key), segment(1), 0, 0));
+        begin(high, () -> high.set(segment(key), segment(2), 0));
+        assertFalse(SlotWord.hasPointers(bucket.word(0)));
+        ProbedSlot.point(third, key);
+        assertEquals(KvStatus.DONE, await(low));
+        assertArrayEquals(new byte[] {1}, third.get(key));
+        assertEquals(KvStatus.DONE, await(high));
+        // The replace looks at what is there, so the set comes after it.
+        assertArrayEquals(new byte[] {2}, third.get(key));
+        assertArrayEquals(new byte[] {2}, reader.get(key));
+        assertEquals(1, live(), "slots with the key");
     }
 
     private int live() {

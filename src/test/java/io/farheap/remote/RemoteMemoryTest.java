@@ -8,13 +8,18 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.control.ControlException;
+import io.farheap.control.grpc.ControlServer;
 import io.farheap.remote.contract.PostResult;
 import io.farheap.remote.contract.RemoteRegion;
 import io.farheap.remote.contract.RemoteServer;
 import io.farheap.remote.server.ServerLinks;
+import io.farheap.server.MemoryServer;
+import io.farheap.server.Planes;
+import io.farheap.server.contract.ServerOptions;
 import io.farheap.testing.Effort;
 import io.farheap.testing.Fields;
 import io.farheap.testing.TestDevice;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
@@ -32,6 +37,8 @@ class RemoteMemoryTest {
 
     private static final int ROUNDS = Effort.count(2_000);
     private static final int QUEUES = Effort.either(60, 200);
+    private static final long REGION_BYTES = 1 << 20;
+    private static final long LEASE_NANOS = TestDevice.patience(1_000_000_000L);
     private static final int CLOSINGS = Effort.count(20);
 
     private TestServers servers;
@@ -71,6 +78,26 @@ class RemoteMemoryTest {
         assertEquals(PostResult.OK, queue.fetchAndAdd(first, 0, 1, buffer, 24, 6));
         tags.await(queue, 4);
         assertEquals(1, buffer.segment().get(JAVA_LONG, 24));
+    }
+
+    /** What it drops must not be used any more once others may hear that the server is lost. */
+    @Test
+    void aServerIsAbandonedOnceTheListenerHasReturned() throws Exception {
+        CompletableFuture<Boolean> abandoned = new CompletableFuture<>();
+        try (MemoryServer server = MemoryServer.open(
+                        new ServerOptions(REGION_BYTES, REGION_BYTES, LEASE_NANOS, TestDevice.server(), "lost"));
+                ControlServer control = ControlServer.start("127.0.0.1:0", Planes.of(server));
+                RemoteMemory other = RemoteMemory.open(
+                        TestDevice.client(), "test", lost -> abandoned.complete(lost.isAbandoned()))) {
+            RemoteServer leased = other.attach(control.address());
+            control.close();
+            assertFalse(abandoned.get(TestDevice.patience(60), TimeUnit.SECONDS));
+            long deadline = System.nanoTime() + TestDevice.patience(60_000_000_000L);
+            while (!leased.isAbandoned()) {
+                assertTrue(System.nanoTime() - deadline < 0, "it is never abandoned");
+                LockSupport.parkNanos(100_000);
+            }
+        }
     }
 
     /** Queues and sessions have an entry for each index, so a server that refuses must not take one for good. */

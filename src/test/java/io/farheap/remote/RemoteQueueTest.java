@@ -228,6 +228,30 @@ class RemoteQueueTest {
         }
     }
 
+    /** So a client can change one word, and then another, in one list: the second is never seen without the first. */
+    @Test
+    @Needs(Need.SOFTVERBS)
+    void atomicsOfDifferentWordsTakeEffectInPostingOrder() {
+        Softverbs.set("order=weak");
+        try (RemoteQueue other = memory.openQueue(QueueOptions.DEFAULT)) {
+            Tags seen = new Tags();
+            for (int round = 0; round < 200; round++) {
+                queue.beginList();
+                ok(queue.compareAndSwap(regions.get(0), 0, round, round + 1, buffer, 16, 0));
+                ok(queue.compareAndSwap(regions.get(0), 64, round, round + 1, buffer, 24, 1));
+                queue.postList();
+                queue.poll(tags);
+                ok(other.read(regions.get(0), 64, buffer, 32, 8, 0));
+                ok(other.read(regions.get(0), 0, buffer, 40, 8, 1));
+                seen.await(other, 2 * (round + 1));
+                assertTrue(get(40) >= get(32), "the second word was changed before the first");
+                tags.await(queue, 2 * (round + 1));
+            }
+        } finally {
+            Softverbs.set("order=strict");
+        }
+    }
+
     @Test
     void badRangesAreRefusedBeforeTheDeviceSeesThem() throws Exception {
         RemoteRegion region = regions.get(0);

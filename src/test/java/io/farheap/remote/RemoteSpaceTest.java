@@ -78,6 +78,11 @@ class RemoteSpaceTest {
             assertEquals(Outcome.DONE, how, () -> Outcome.describe(how));
         }
 
+        void reconnect() {
+            queue.reconnect(server, 0);
+            done(PostResult.OK);
+        }
+
         void write(RemoteRegion region, long offset, long value) {
             page.segment().set(JAVA_LONG, 0, value);
             done(queue.write(region, offset, page, 0, 8, 0));
@@ -110,6 +115,32 @@ class RemoteSpaceTest {
         while (!condition.getAsBoolean()) {
             assertTrue(System.nanoTime() - deadline < 0, what + " has not come about");
             LockSupport.parkNanos(100_000);
+        }
+    }
+
+    /** Of a space that was created to be read, the device refuses all else, also after it has grown. */
+    @Test
+    void aSpaceToBeReadCanBeNeitherWrittenNorSwapped() {
+        Client creator = new Client();
+        RemoteSpace made = creator.memory.createSpace(creator.server, KEY, 1, SpacePlane.FOR_EVER, DESCRIPTOR, true);
+        made.grow(1);
+        Client other = new Client();
+        List<RemoteRegion> opened = other.open().regions();
+        for (int region = 0; region < 2; region++) {
+            for (Client client : List.of(creator, other)) {
+                RemoteRegion own =
+                        client == other ? opened.get(region) : made.regions().get(region);
+                assertEquals(0, client.read(own, 64));
+                assertEquals(Outcome.REFUSED, client.run(client.queue.write(own, 64, client.page, 0, 8, 0)));
+                client.reconnect();
+                int swapped = client.queue.compareAndSwap(own, 64, 0, 1, client.page, 0, 0);
+                assertEquals(Outcome.REFUSED, client.run(swapped));
+                client.reconnect();
+                int added = client.queue.fetchAndAdd(own, 64, 1, client.page, 0, 0);
+                assertEquals(Outcome.REFUSED, client.run(added));
+                client.reconnect();
+                assertEquals(0, client.read(own, 64));
+            }
         }
     }
 

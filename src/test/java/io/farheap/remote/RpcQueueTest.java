@@ -21,7 +21,9 @@ import io.farheap.rpc.RpcHandlers;
 import io.farheap.testing.Effort;
 import io.farheap.testing.TestDevice;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -30,6 +32,8 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.ToLongBiFunction;
+import java.util.stream.Collectors;
+import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -393,29 +397,140 @@ class RpcQueueTest {
         await(CALLS);
     }
 
+    /** Each call that is put off keeps the place of its answer: there are as many as entries of the rings. */
     @Test
     void whatIsPutOffFillsTheQueueUntilItIsAnswered() throws InterruptedException {
-        for (long tag = 0; tag < CALLS; tag++) {
-            mustCall(0, LATER, 8, tag);
-        }
+        int places = (BATCHES + 2) * BATCH;
         List<PendingCall> calls = new ArrayList<>();
-        while (calls.size() < CALLS) {
+        for (long tag = 0; tag < places; tag++) {
+            while (call(0, LATER, 8, tag) == PostResult.FULL) {
+                poll();
+            }
+        }
+        while (calls.size() < places) {
             calls.add(nextPending());
         }
+        poll();
         assertEquals(PostResult.FULL, call(0, ECHO, 8, 99));
         assertEquals(0, queue.room(attached.get(0)));
         mustCall(1, ECHO, 8, 100);
         await(1);
-        // The last call is answered first: a batch keeps its place until all its calls have ended.
-        for (int i = CALLS - 1; i >= 0; i--) {
-            assertTrue(calls.get(i).answer(MemorySegment.ofArray(new long[] {i})));
+        // One place that becomes free, in the midst of a batch, is enough for others to use one after another.
+        assertTrue(calls.remove(places / 2 + 1).answer(MemorySegment.ofArray(new long[] {places / 2 + 1})));
+        await(2);
+        for (long tag = 101; tag < 131; tag++) {
+            while (call(0, ECHO, 8, tag) == PostResult.FULL) {
+                poll();
+            }
+            await((int) tag - 98);
         }
-        await(CALLS + 1);
-        for (long tag = 0; tag < CALLS; tag++) {
+        for (int i = places - 2; i >= 0; i--) {
+            assertTrue(calls.get(i).answer(MemorySegment.ofArray(new long[] {i > places / 2 ? i + 1 : i})));
+        }
+        await(places + 31);
+        for (long tag = 0; tag < places; tag++) {
             assertEquals(tag, reply(tag, 8).get(JAVA_LONG, 0));
         }
         mustCall(0, ECHO, 8, 99);
-        await(CALLS + 2);
+        await(places + 32);
+    }
+
+    static Stream<Integer> batchSizes() {
+        return Stream.of(1, BATCH);
+    }
+
+    /** A call that takes long keeps no other from its server. */
+    @ParameterizedTest
+    @MethodSource("batchSizes")
+    void aCallThatIsPutOffKeepsItsOwnPlaceAlone(int batch) throws InterruptedException {
+        queue.close();
+        queue = memory.openRpcQueue(OPTIONS.with(2, batch));
+        mustCall(0, LATER, 8, 0);
+        PendingCall slow = nextPending();
+        for (long tag = 1; tag < 100; tag++) {
+            arguments(tag, RECORD).set(JAVA_LONG, 0, 1000 + tag);
+            mustCall(0, ECHO, 8, tag);
+            await((int) tag);
+            assertEquals(1000 + tag, reply(tag, 8).get(JAVA_LONG, 0));
+        }
+        assertTrue(slow.answer(MemorySegment.ofArray(new long[] {7})));
+        await(100);
+        assertEquals(new Ended(Outcome.DONE, 8), ended.get(0L));
+        assertEquals(7, reply(0, 8).get(JAVA_LONG, 0));
+    }
+
+    private record PutOff(PendingCall call, byte[] arguments) {}
+
+    /**
+     * Calls that are put off are answered in any order, while others use the places between them; then some are lost.
+     */
+    @ParameterizedTest
+    @MethodSource("batchSizes")
+    void eachCallGetsItsOwnAnswerHoweverLateItComes(int batch) {
+        long seed = System.nanoTime();
+        System.out.println("late answers of seed " + seed);
+        SplittableRandom random = new SplittableRandom(seed);
+        queue.close();
+        queue = memory.openRpcQueue(OPTIONS.with(3, batch));
+        BlockingQueue<PutOff> arrived = new LinkedBlockingQueue<>();
+        servers.register(22, (held, arguments, reply) -> {
+            arrived.add(new PutOff(reply.later(), arguments.segment().toArray(JAVA_BYTE)));
+            return RpcHandler.LATER;
+        });
+        List<PutOff> putOff = new ArrayList<>();
+        Deque<Long> free = LongStream.range(0, 200).boxed().collect(Collectors.toCollection(ArrayDeque::new));
+        int made = 0;
+        int calls = Effort.either(300, 3_000);
+        while (made < calls) {
+            long tag = free.getFirst();
+            arguments(tag, RECORD).set(JAVA_LONG, 8, tag);
+            reply(tag, RECORD).fill((byte) 0);
+            if (call(0, random.nextInt(3) == 0 ? 22 : ECHO, RECORD, tag) == PostResult.OK) {
+                free.removeFirst();
+                made++;
+            }
+            if (random.nextInt(3) == 0) {
+                queue.poll((answered, outcome, bytes) -> {
+                    assertEquals(Outcome.DONE, outcome);
+                    assertEquals(RECORD, bytes);
+                    assertEquals(answered, reply(answered, RECORD).get(JAVA_LONG, 8), "whose answer it is");
+                    free.addLast(answered);
+                });
+            }
+            arrived.drainTo(putOff);
+            while (!putOff.isEmpty() && random.nextInt(4) == 0) {
+                PutOff one = putOff.remove(random.nextInt(putOff.size()));
+                assertTrue(one.call().answer(MemorySegment.ofArray(one.arguments())));
+            }
+        }
+        int left = 200 - free.size();
+        assertEquals(left, queue.underWay());
+        Map<Long, Integer> outcomes = new HashMap<>();
+        queue.reconnect(attached.get(0), 1000);
+        while (outcomes.size() <= left) {
+            queue.poll((tag, outcome, bytes) -> assertEquals(null, outcomes.put(tag, outcome), "tag " + tag));
+        }
+        assertTrue(outcomes.containsKey(1000L));
+        assertEquals(0, queue.underWay());
+        for (long tag = 0; tag < 3L * batch; tag++) {
+            mustCall(0, ECHO, 8, tag);
+        }
+        await(3 * batch);
+    }
+
+    @Test
+    void aCallThatWasNotSentSaysSo() throws InterruptedException {
+        mustCall(0, LATER, 8, 0);
+        nextPending();
+        mustCall(0, LATER, 8, 1);
+        nextPending();
+        // No poll sends it, as the test makes none before the connection fails.
+        mustCall(0, ECHO, 8, 2);
+        queue.fail(attached.get(0).index());
+        await(3);
+        assertEquals(new Ended(Outcome.UNKNOWN, 0), ended.get(0L));
+        assertEquals(new Ended(Outcome.UNKNOWN, 0), ended.get(1L));
+        assertEquals(new Ended(Outcome.NOT_POSTED, 0), ended.get(2L));
     }
 
     @Test

@@ -4,6 +4,7 @@ import io.farheap.bench.machine.ClockCost;
 import io.farheap.bench.report.BenchOutput;
 import io.farheap.bench.report.BenchReport;
 import io.farheap.bench.report.ModelLateness;
+import io.farheap.bench.report.Rotation;
 import io.farheap.bench.report.TimingNote;
 import io.farheap.bench.report.TurnWarmUp;
 import io.farheap.command.DeviceNotice;
@@ -133,12 +134,16 @@ public final class BenchAblationCommand implements Callable<Integer> {
                 size,
                 outstanding,
                 cores.size() == 1 ? "is 1 core" : "are " + cores.size() + " cores",
-                Plurals.of(turns, "turn"),
+                Plurals.of(counted(), "turn"),
                 note.sentence());
         List<AblationRow> rows = measure(cores);
         print(out, rows);
         put(report, rows);
         output.write(report, output.plots() ? plots(rows) : new Plot[0]);
+    }
+
+    private int counted() {
+        return Rotation.turns(AblationStep.all(depth).size(), turns);
     }
 
     private List<AblationRow> measure(List<Integer> cores) throws InterruptedException {
@@ -242,7 +247,7 @@ public final class BenchAblationCommand implements Callable<Integer> {
 
     private void put(BenchReport report, List<AblationRow> rows) {
         for (int i = 0; i < rows.size(); i++) {
-            rows.get(i).put(report.row(), size, span, turns, above(rows, i));
+            rows.get(i).put(report.row(), size, span, counted(), above(rows, i));
         }
     }
 

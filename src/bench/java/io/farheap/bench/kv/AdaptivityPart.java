@@ -31,13 +31,18 @@ final class AdaptivityPart {
     private final BenchReport report;
     private final PrintStream out;
     private final int objects;
+    private final long seed;
     private final Map<String, double[]> phases = new LinkedHashMap<>();
 
     @SuppressWarnings("NullAway.Init") // run() starts it.
     private ServerProcess server;
 
-    /** @param objects that the map holds */
-    AdaptivityPart(BenchReport report, PrintStream out, long objects) {
+    /**
+     * @param objects that the map holds
+     * @param seed of the loads; maps have random seeds of their own
+     */
+    AdaptivityPart(BenchReport report, PrintStream out, long objects, long seed) {
+        this.seed = seed;
         this.report = report;
         this.out = out;
         this.objects = Math.toIntExact(objects);
@@ -80,7 +85,7 @@ final class AdaptivityPart {
 
     private void changing(String policy) {
         try (PlayedPhase map = new PlayedPhase(policy, 1)) {
-            AdaptiveLoad load = new AdaptiveLoad(objects, 1);
+            AdaptiveLoad load = new AdaptiveLoad(objects, seed);
             double[] percents = new double[PHASES];
             long all = 0;
             int requests = PHASE_REQUESTS * objects;
@@ -112,7 +117,7 @@ final class AdaptivityPart {
     }
 
     private void shares(String policy, int lru) {
-        AdaptiveLoad load = new AdaptiveLoad(objects, 1);
+        AdaptiveLoad load = new AdaptiveLoad(objects, seed);
         // Requests are distributed to the clients in turn.
         int[] keys = new int[PHASE_REQUESTS * objects / SHARES * SHARES];
         for (int i = 0; i < keys.length; i++) {
@@ -122,7 +127,7 @@ final class AdaptivityPart {
     }
 
     private void clients(String policy, int count) {
-        AdaptiveLoad load = new AdaptiveLoad(objects, 1);
+        AdaptiveLoad load = new AdaptiveLoad(objects, seed);
         int[] lfu = load.phase(false, PHASE_REQUESTS * objects);
         int[] lru = load.phase(true, PHASE_REQUESTS * objects);
         int[] keys = Arrays.copyOf(lfu, lfu.length + lru.length);

@@ -1,10 +1,12 @@
 package io.farheap.bench.kv;
 
+import com.google.gson.JsonObject;
 import io.farheap.bench.against.AgainstOptions;
 import io.farheap.bench.against.ComparedRows;
 import io.farheap.bench.machine.ClockCost;
 import io.farheap.bench.report.BenchOutput;
 import io.farheap.bench.report.BenchReport;
+import io.farheap.bench.report.RepeatedPlays;
 import io.farheap.bench.report.TimingNote;
 import io.farheap.command.DeviceNotice;
 import io.farheap.command.Plot;
@@ -23,6 +25,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -49,11 +52,35 @@ import picocli.CommandLine.Spec;
                     + "them. A trace is a file with a key a line, whole numbers from 0 on. With --reference beside "
                     + "the hits of other policies, the best of them by name at each point, and means over all points.",
             "worth: rate and operations of maps that lack one part or another of the design, and of LRU lists under a lock.",
+            "leases: hits of a leased map, and the share of them that is one READ, by terms and numbers of LRU queues.",
             "bytes_local is the client's memory for counters and buffers, in_flight the requests under way at a time. "
                     + "With a NIC model a row is invalid if over one per cent of the operations of a process, other than READs, were "
                     + "late: it has no rates, times or ratios. A JSON file whose tables have other points, too, is not replaced."
         })
 public final class BenchKvCommand implements Callable<Integer> {
+
+    /** Figures of parts that are played several times. */
+    private static final Set<String> PLAYED = Set.of(
+            "first_tenth_hit_pct",
+            "hit_pct",
+            "hits",
+            "ops_per_s",
+            "p50_ns",
+            "p99_ns",
+            "milliseconds",
+            "moved",
+            "evicted",
+            "moved_bytes",
+            "hot",
+            "hot_still",
+            "live_share",
+            "no_room",
+            "segments_emptied");
+
+    /** When a window of a load ended. */
+    private static final String MOMENT = "seconds";
+
+    private static final Set<String> LONGEST = Set.of("max_ns", "quiet_max_ns");
 
     private enum Part {
         MESSAGES(true),
@@ -61,7 +88,8 @@ public final class BenchKvCommand implements Callable<Integer> {
         TRACES(true),
         ADAPTIVITY(false),
         ELASTICITY(false),
-        WORTH(true);
+        WORTH(true),
+        LEASES(false);
 
         /** Whether its rows say how many operations were late; a run with other ones fails if over 1% were. */
         final boolean marksLateRows;
@@ -75,8 +103,9 @@ public final class BenchKvCommand implements Callable<Integer> {
             names = "--part",
             split = ",",
             paramLabel = "PART",
-            description = "messages, ycsb, traces, adaptivity, elasticity, worth (default: traces if --trace is given, "
-                    + "else all others)")
+            description =
+                    "messages, ycsb, traces, adaptivity, elasticity, worth, leases (default: traces if --trace is "
+                            + "given, else all others)")
     private List<Part> parts = List.of();
 
     @Option(
@@ -109,9 +138,25 @@ public final class BenchKvCommand implements Callable<Integer> {
             paramLabel = "N",
             defaultValue = "7",
             description =
-                    "messages, ycsb: turns of each side, of 0.1 s; worth: tenths of a second for each figure; elasticity: "
+                    "messages, ycsb: turns of each side, of 0.1 s; worth, leases: tenths of a second for each figure; elasticity: "
                             + "windows of 0.1 s for each number of clients and size of the map (default: ${DEFAULT-VALUE})")
     private int turns;
+
+    @Option(
+            names = "--plays",
+            paramLabel = "N",
+            defaultValue = "3",
+            description = "adaptivity, elasticity, traces: how often each is played; figures are medians of the plays "
+                    + "(default: ${DEFAULT-VALUE})")
+    private int plays;
+
+    @Option(
+            names = "--play-within",
+            paramLabel = "SECONDS",
+            defaultValue = "900",
+            description = "traces: a trace is played again only if that is expected to end within so many s since the "
+                    + "beginning; its rows say how often it was played (default: ${DEFAULT-VALUE})")
+    private int playWithin;
 
     @Option(
             names = "--sessions",
@@ -175,8 +220,8 @@ public final class BenchKvCommand implements Callable<Integer> {
     @Option(
             names = "--nic-model",
             paramLabel = "MODEL",
-            description = "ycsb: the maps once more with this model of softverbs, such as connectx5, in a process of "
-                    + "its own")
+            description = "ycsb: the maps also with this model of softverbs, such as connectx5, in processes of their "
+                    + "own between the two halves of the run without it")
     private String nicModel = "";
 
     @Option(
@@ -207,9 +252,10 @@ public final class BenchKvCommand implements Callable<Integer> {
                     + percents + " --sessions " + sessions
                     + ": clients, objects and sessions are at least 1, per cent 1 to 100");
         }
-        if (keys < 100 || turns < 1) {
-            throw new IllegalArgumentException(
-                    "--keys " + keys + " --turns " + turns + ": there are at least 100 keys and 1 turn");
+        if (keys < 100 || turns < 1 || plays < 1 || playWithin < 0) {
+            throw new IllegalArgumentException("--keys " + keys + " --turns " + turns + " --plays " + plays
+                    + " --play-within " + playWithin
+                    + ": there are at least 100 keys, 1 turn and 1 play, and no time is below 0");
         }
         if (memory != 0 && (Long.bitCount(memory) != 1 || memory < 2 * DrainedMap.LEAST_BYTES)) {
             throw new IllegalArgumentException("--memory " + memory + ": a power of two, of at least "
@@ -255,7 +301,16 @@ public final class BenchKvCommand implements Callable<Integer> {
         TimingNote note = new TimingNote(ClockCost.nanos(), false, true);
         note.put(report);
         out.println(note.sentence());
-        TracesPart tracesPart = new TracesPart(report, out, objects, percents, policyNames(), clients, seconds, others);
+        TracesPart tracesPart = new TracesPart(
+                report,
+                out,
+                objects,
+                percents,
+                policyNames(),
+                clients,
+                seconds,
+                new PlayLimit(plays, TimeUnit.SECONDS.toNanos(playWithin)),
+                others);
         checkTables(tracesPart, files);
         List<Plot> plots = new ArrayList<>();
         timed(Part.MESSAGES, out, report, () -> {
@@ -265,36 +320,76 @@ public final class BenchKvCommand implements Callable<Integer> {
             }
         });
         timed(Part.YCSB, out, report, () -> {
-            new YcsbPart(report, out, keys, turns, sessions, peers).run();
-            if (!nicModel.isEmpty()) {
-                YcsbWithModel.run(report, out, nicModel, keys, turns, sessions);
+            if (nicModel.isEmpty()) {
+                new YcsbPart(report, out, keys, turns, sessions, peers).run();
+                return;
             }
+            List<JsonObject> withModel = new ArrayList<>();
+            YcsbWithModel.beside(
+                    report,
+                    turns,
+                    (half, of) -> new YcsbPart(half, out, keys, of, sessions, peers).run(),
+                    of -> YcsbWithModel.rows(nicModel, keys, of, sessions),
+                    withModel::add);
+            YcsbWithModel.title(out, nicModel);
+            withModel.forEach(row -> YcsbWithModel.add(report, out, nicModel, row));
         });
         timed(Part.TRACES, out, report, () -> tracesPart.run(files));
-        timed(Part.ADAPTIVITY, out, report, () -> {
-            AdaptivityPart part = new AdaptivityPart(report, out, keys);
-            part.run();
-            plots.add(part.plot());
-        });
-        timed(Part.ELASTICITY, out, report, () -> {
-            ElasticityPart part = new ElasticityPart(report, out, keys, turns);
-            part.run();
-            plots.add(part.plot());
-            GrowingMap growing = new GrowingMap(report, out, keys, turns);
-            growing.run();
-            plots.add(growing.plot());
-            DrainedMap drained = new DrainedMap(report, out, keys, memory / 2, Duration.ofSeconds(within), turns);
-            drained.run();
-            plots.add(drained.plot());
-            new MixedSizes(report, out, keys).run();
-        });
+        timed(Part.ADAPTIVITY, out, report, () -> played(report, out, plots, this::adaptivity));
+        timed(Part.ELASTICITY, out, report, () -> played(report, out, plots, this::elasticity));
         timed(Part.WORTH, out, report, () -> {
             WorthPart part = new WorthPart(report, out, keys, turns, sessions);
             part.run();
             plots.addAll(part.plots());
         });
+        timed(Part.LEASES, out, report, () -> new LeasesPart(report, out, keys, turns).run());
         output.write(report, plots.toArray(Plot[]::new));
         return 0;
+    }
+
+    /** A part that is random, and so is played several times. */
+    @FunctionalInterface
+    private interface PlayedPart {
+
+        /**
+         * Plays it once.
+         *
+         * @param seed another one for each play
+         * @return its plots
+         */
+        List<Plot> play(BenchReport report, PrintStream out, long seed);
+    }
+
+    /** Plays a part several times, and reports the median of each figure. Plots are of the first play. */
+    private void played(BenchReport report, PrintStream out, List<Plot> plots, PlayedPart part) {
+        RepeatedPlays merged = new RepeatedPlays(PLAYED, LONGEST, MOMENT);
+        for (int play = 1; play <= plays; play++) {
+            out.printf("%nplay %d of %d%n", play, plays);
+            BenchReport own = report.another();
+            List<Plot> ofPlay = part.play(own, out, play);
+            if (play == 1) {
+                plots.addAll(ofPlay);
+            }
+            merged.add(own.rows());
+        }
+        merged.put(report);
+    }
+
+    private List<Plot> adaptivity(BenchReport report, PrintStream out, long seed) {
+        AdaptivityPart part = new AdaptivityPart(report, out, keys, seed);
+        part.run();
+        return List.of(part.plot());
+    }
+
+    private List<Plot> elasticity(BenchReport report, PrintStream out, long seed) {
+        ElasticityPart part = new ElasticityPart(report, out, keys, turns);
+        part.run();
+        GrowingMap growing = new GrowingMap(report, out, keys, turns);
+        growing.run();
+        DrainedMap drained = new DrainedMap(report, out, keys, memory / 2, Duration.ofSeconds(within), turns);
+        drained.run();
+        new MixedSizes(report, out, keys, seed).run();
+        return List.of(part.plot(), growing.plot(), drained.plot());
     }
 
     /** Refuses a run that would replace a report, but not all points of its tables. */

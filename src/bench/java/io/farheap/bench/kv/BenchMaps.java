@@ -8,6 +8,7 @@ import io.farheap.kv.contract.MapException;
 import io.farheap.kv.replacement.Replacements;
 import io.farheap.measure.LateOperations;
 import io.farheap.verbs.Devices;
+import java.time.Duration;
 
 /** Creates maps for parts of the benchmark, on servers of their own. */
 final class BenchMaps {
@@ -51,6 +52,22 @@ final class BenchMaps {
         return create(of(server, name).memory(bytes).objects(objects).policy(policy));
     }
 
+    /** The same for a process that keeps no pointers to objects. */
+    static FarMap createWithoutPointers(ServerProcess server, String name, long bytes, long objects) {
+        return create(of(server, name).memory(bytes).objects(objects).pointers(0));
+    }
+
+    /** Creates a leased map. @param queues LRU queues of each size */
+    static FarMap createLeased(
+            ServerProcess server, String name, long bytes, long objects, Duration term, Duration longest, int queues) {
+        return create(of(server, name)
+                .engine(FarMapBuilder.LEASED)
+                .memory(bytes)
+                .objects(objects)
+                .leaseTerms(term, longest)
+                .leaseQueues(queues));
+    }
+
     /** Sets each of the first keys. */
     static void fill(FarMap map, long keys) {
         fill(map, keys, VALUE_BYTES);
@@ -67,6 +84,11 @@ final class BenchMaps {
     /** Opens the same map once more, as another process would. */
     static FarMap open(ServerProcess server, String name) {
         return of(server, name).open();
+    }
+
+    /** The same, with pointers to so many objects. */
+    static FarMap open(ServerProcess server, String name, long pointers) {
+        return of(server, name).pointers(pointers).open();
     }
 
     /** Returns the bytes of a map that holds this number of objects of one block of 64 bytes. */

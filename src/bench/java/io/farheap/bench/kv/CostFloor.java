@@ -104,6 +104,7 @@ final class CostFloor implements AutoCloseable {
     /** The operations that a request of a map posts, step by step. */
     enum RequestShape {
         GET_HIT(2, 0),
+        GET_BY_POINTER(1, 0),
         GET_MISS(1, 0),
         SET_UPDATE(2, 2),
         SET_INSERT(3, 2);
@@ -220,12 +221,10 @@ final class CostFloor implements AutoCloseable {
                 if (number == 0) {
                     readBucket(place);
                 } else {
-                    note(
-                            place,
-                            queue.execute(
-                                    false, region, blockAt[place], buffer, at(place, BLOCK_AT), blockBytes, place));
+                    readBlock(place);
                 }
             }
+            case GET_BY_POINTER -> readBlock(place);
             case GET_MISS -> readBucket(place);
             case SET_UPDATE, SET_INSERT -> {
                 switch (number) {
@@ -296,6 +295,10 @@ final class CostFloor implements AutoCloseable {
 
     private void readBucket(int place) {
         note(place, queue.execute(false, region, bucketAt[place], buffer, at(place, 0), BUCKET_BYTES, place));
+    }
+
+    private void readBlock(int place) {
+        note(place, queue.execute(false, region, blockAt[place], buffer, at(place, BLOCK_AT), blockBytes, place));
     }
 
     /** Writes the first bytes behind a slot's word. */

@@ -69,9 +69,9 @@ final class DrainedMap {
                 load.use(BenchMaps.open(first, "drained"), objects);
             }
             load.windows(windows, memory);
-            CompletableFuture<Void> joined = CompletableFuture.runAsync(() -> join(map, second, memory));
+            CompletableFuture<Double> joined = CompletableFuture.supplyAsync(() -> join(map, second, memory));
             load.windows(windows, 2 * memory);
-            joined.join();
+            sayJoined(joined.join());
             for (long key = 0; key < objects; key++) {
                 caller.set(key);
             }
@@ -95,10 +95,14 @@ final class DrainedMap {
         }
     }
 
-    private void join(FarMap map, ServerProcess server, long memory) {
+    /** @return milliseconds until the memory was used */
+    private static double join(FarMap map, ServerProcess server, long memory) {
         long begun = System.nanoTime();
         map.addServer(server.address(), memory);
-        double millis = (System.nanoTime() - begun) / MILLI;
+        return (System.nanoTime() - begun) / MILLI;
+    }
+
+    private void sayJoined(double millis) {
         out.printf("the server's %,d KiB were used %.0f ms after they were asked for%n", memory >> 10, millis);
         report.row()
                 .put("part", "elasticity")

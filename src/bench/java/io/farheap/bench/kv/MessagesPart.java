@@ -26,6 +26,12 @@ final class MessagesPart {
     /** Requests that a session has in flight by default. */
     private static final int IN_FLIGHT = 16;
 
+    private static final String OPERATIONS = "operations";
+    /** Room for pointers, for each object: an entry has its place in a set of few. */
+    private static final int POINTERS_EACH = 4;
+    /** After so many gets of a key there is a pointer to its object. */
+    private static final int GETS_TO_KNOW = 3;
+
     private final BenchReport report;
     private final PrintStream out;
     private final long objects;
@@ -65,7 +71,7 @@ final class MessagesPart {
         out.printf(
                 "%n%-12s%8s%8s%8s%8s%30s%44s%n",
                 "operation", "READ", "WRITE", "CAS", "FAA", "one at a time, p50 ns", "16 in flight, operations/s");
-        FarMap map = BenchMaps.create(server, "operations", room, 4 * objects);
+        FarMap map = BenchMaps.createWithoutPointers(server, OPERATIONS, room, 4 * objects);
         try (MapCaller caller = new MapCaller(map.openSession(), BenchMaps.VALUE_BYTES);
                 CostFloor floor = new CostFloor(server.address(), 4 * objects, objects, BenchMaps.BLOCK_BYTES)) {
             for (long key = 0; key < objects; key++) {
@@ -98,8 +104,35 @@ final class MessagesPart {
                     () -> random.nextLong(objects),
                     true);
             operation("set-insert", CostFloor.RequestShape.SET_INSERT, caller, floor, late, () -> fresh[0]++, true);
+            pointers(server, floor, late);
         } finally {
             map.drop();
+        }
+    }
+
+    /** Measures gets and updates of a process with pointers to all objects; the loop of updates marks no block. */
+    private void pointers(ServerProcess server, CostFloor floor, ModelLateness late) {
+        try (FarMap map = BenchMaps.open(server, OPERATIONS, POINTERS_EACH * objects);
+                MapCaller caller = new MapCaller(map.openSession(), BenchMaps.VALUE_BYTES)) {
+            for (long get = 0; get < GETS_TO_KNOW * objects; get++) {
+                caller.get(get % objects);
+            }
+            operation(
+                    "get-pointer",
+                    CostFloor.RequestShape.GET_BY_POINTER,
+                    caller,
+                    floor,
+                    late,
+                    () -> random.nextLong(objects),
+                    false);
+            operation(
+                    "set-pointer",
+                    CostFloor.RequestShape.SET_UPDATE,
+                    caller,
+                    floor,
+                    late,
+                    () -> random.nextLong(objects),
+                    true);
         }
     }
 
@@ -142,7 +175,9 @@ final class MessagesPart {
             Keys keys,
             boolean set) {
         // Fresh keys fill the map, so the number of insertions is limited to what there is room for.
-        long most = name.equals("set-insert") ? objects / (2L * (PairedTurns.WARM_UPS + turns)) : Long.MAX_VALUE;
+        long most = name.equals("set-insert")
+                ? objects / (2L * (PairedTurns.WARM_UPS + PairedTurns.counted(turns)))
+                : Long.MAX_VALUE;
         Runnable one = set ? () -> caller.set(keys.next()) : () -> caller.get(keys.next());
         Runnable begun = set ? () -> caller.beginSet(keys.next()) : () -> caller.beginGet(keys.next());
         long[] requests = {0};

@@ -34,8 +34,11 @@ final class MixedSizes {
     private final BenchReport report;
     private final PrintStream out;
     private final long objects;
+    private final long seed;
 
-    MixedSizes(BenchReport report, PrintStream out, long objects) {
+    /** @param seed of the sizes and keys */
+    MixedSizes(BenchReport report, PrintStream out, long objects, long seed) {
+        this.seed = seed;
         this.report = report;
         this.out = out;
         this.objects = objects;
@@ -66,7 +69,7 @@ final class MixedSizes {
             for (int i = 0; i < CLIENTS; i++) {
                 MapSession session = map.openSession();
                 sessions.add(session);
-                SplittableRandom random = new SplittableRandom(from + i);
+                SplittableRandom random = new SplittableRandom((seed << Integer.SIZE) + from + i);
                 clients.add(CompletableFuture.runAsync(
                         () -> load(session, random, sets, from, to, KEYS_AN_OBJECT * memory / 1024),
                         task -> Thread.ofPlatform().daemon().start(task)));

@@ -18,17 +18,20 @@ record PairedTurns(Samples ours, Samples other, Validity validity, boolean settl
     /** Turns before those that count: until all code is compiled. */
     static final int WARM_UPS = 12;
 
+    private static final int SIDES = 2;
+
     /**
      * Runs the turns.
      *
-     * @param turns of each side that count
+     * @param turns of each side that count, at least: see {@link #counted}
      */
     static PairedTurns take(int turns, ModelLateness late, DoubleSupplier ours, DoubleSupplier other) {
         List<DoubleSupplier> sides = List.of(ours, other);
         List<Samples> samples = List.of(new Samples(), new Samples());
-        Rotation rotation = new Rotation(sides.size());
-        TurnWarmUp warmUp = new TurnWarmUp(sides.size(), 0, 0, System::nanoTime);
-        for (int turn = -WARM_UPS; turn < turns; turn++) {
+        int counted = counted(turns);
+        Rotation rotation = new Rotation(SIDES, counted);
+        TurnWarmUp warmUp = new TurnWarmUp(SIDES, 0, 0, System::nanoTime);
+        for (int turn = -WARM_UPS; turn < counted; turn++) {
             if (turn == 0) {
                 late.restart();
             }
@@ -42,6 +45,11 @@ record PairedTurns(Samples ours, Samples other, Validity validity, boolean settl
             }
         }
         return new PairedTurns(samples.get(0), samples.get(1), late.validity(), warmUp.settled());
+    }
+
+    /** Returns how many turns of each side count if at least so many are wanted: each side is the first as often. */
+    static int counted(int turns) {
+        return Rotation.turns(SIDES, turns);
     }
 
     /** Returns the ratio of our median to the other one; NaN if it is invalid. */

@@ -2,6 +2,7 @@ package io.farheap.bench.kv;
 
 import io.farheap.bench.report.BenchReport;
 import io.farheap.bench.report.ModelLateness;
+import io.farheap.bench.report.Samples;
 import io.farheap.bench.report.Validity;
 import io.farheap.command.ServerProcess;
 import io.farheap.kv.FarMap;
@@ -24,7 +25,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Measures hits and operations of traces: each request is a get, and a set if it misses (Ditto, figures 16 to 18 and
- * 23, table 3). Several maps are played on at a time, on a core each: neither hits nor operations depend on time.
+ * 23, table 3). Several maps are played on at a time, on a core each: neither hits nor operations depend on time. A map
+ * samples at random, so each point is played several times: its hits are the median of the plays.
  */
 final class TracesPart {
 
@@ -43,6 +45,20 @@ final class TracesPart {
 
     private record PlayedTrace(Game game, long hits, VerbCounts posted) {}
 
+    /** All plays of one trace. */
+    private static final class TracePlays {
+
+        private final Path file;
+        /** By the number of the game: its plays. */
+        private final List<List<PlayedTrace>> games = new ArrayList<>();
+
+        private int requests;
+
+        TracePlays(Path file) {
+            this.file = file;
+        }
+    }
+
     private final BenchReport report;
     private final PrintStream out;
     private final List<Long> objects;
@@ -50,6 +66,7 @@ final class TracesPart {
     private final List<String> policies;
     private final List<Integer> clients;
     private final int seconds;
+    private final PlayLimit limit;
     private final @Nullable HitComparison comparison;
     private final int atOnce = Math.min(MOST_AT_ONCE, Runtime.getRuntime().availableProcessors());
 
@@ -60,6 +77,7 @@ final class TracesPart {
      * @param clients to which requests are distributed in turn; if empty 1, or 1, 8 and 64 if there are no policies
      *     either
      * @param seconds for each of these rates; 0 leaves them out
+     * @param limit of the plays of each point
      * @param reference hit ratios of other policies; null if there are none
      */
     TracesPart(
@@ -70,6 +88,7 @@ final class TracesPart {
             List<String> policies,
             List<Integer> clients,
             int seconds,
+            PlayLimit limit,
             @Nullable PolicyReference reference) {
         this.report = report;
         this.out = out;
@@ -78,6 +97,7 @@ final class TracesPart {
         this.policies = policies;
         this.clients = clients;
         this.seconds = seconds;
+        this.limit = limit;
         comparison = reference == null ? null : new HitComparison(reference);
     }
 
@@ -96,8 +116,11 @@ final class TracesPart {
                 "CAS",
                 "FAA",
                 comparison == null ? "" : "best other");
-        for (Path trace : traces) {
-            play(TraceFile.name(trace), TraceFile.read(trace));
+        List<TracePlays> plays = traces.stream().map(TracePlays::new).toList();
+        limit.playAll(plays, this::play, System::nanoTime);
+        for (TracePlays trace : plays) {
+            String name = TraceFile.name(trace.file);
+            trace.games.forEach(ofGame -> print(name, trace.requests, ofGame));
             if (comparison != null) {
                 comparison.printPoints(report, out);
             }
@@ -219,7 +242,10 @@ final class TracesPart {
         return Math.max(1, Math.round(distinct * percent / 100.0));
     }
 
-    private void play(String trace, int[] keys) {
+    private void play(TracePlays into) throws IOException {
+        int[] keys = TraceFile.read(into.file);
+        into.requests = keys.length;
+        String trace = TraceFile.name(into.file);
         List<Game> games = games(keys);
         long bytes = games.stream()
                 .mapToLong(game -> BenchMaps.bytesOfSmall(game.objects))
@@ -235,8 +261,11 @@ final class TracesPart {
                 playing.add(executor.submit(() -> play(server, name, game, keys)));
             }
             try {
-                for (Future<PlayedTrace> future : playing) {
-                    print(trace, keys.length, future.get());
+                for (int i = 0; i < games.size(); i++) {
+                    if (i == into.games.size()) {
+                        into.games.add(new ArrayList<>());
+                    }
+                    into.games.get(i).add(playing.get(i).get());
                 }
             } finally {
                 playing.forEach(future -> future.cancel(false));
@@ -258,11 +287,19 @@ final class TracesPart {
         }
     }
 
-    private void print(String trace, int requests, PlayedTrace played) {
-        Game game = played.game;
-        VerbCounts posted = played.posted;
-        double each = Math.max(1, requests);
-        double percent = 100.0 * played.hits / each;
+    private void print(String trace, int requests, List<PlayedTrace> plays) {
+        Game game = plays.getFirst().game;
+        VerbCounts posted = MapTrace.none();
+        Samples hits = new Samples();
+        Samples percents = new Samples();
+        for (PlayedTrace played : plays) {
+            posted = MapTrace.sum(posted, played.posted);
+            hits.add((double) played.hits);
+            percents.add(100.0 * played.hits / Math.max(1, requests));
+        }
+        long all = (long) plays.size() * requests;
+        double each = Math.max(1, all);
+        double percent = percents.median();
         out.printf(
                 "%-16s%,10d  %-12s%8d%,12d%,12d%8.2f   %16.3f%8.3f%8.3f%8.3f",
                 trace,
@@ -270,7 +307,7 @@ final class TracesPart {
                 game.policy,
                 game.clients,
                 requests,
-                played.hits,
+                Math.round(hits.median()),
                 percent,
                 posted.reads() / each,
                 posted.writes() / each,
@@ -283,9 +320,14 @@ final class TracesPart {
                 .put("policy", game.policy)
                 .put("clients", (long) game.clients)
                 .put("requests", (long) requests)
-                .put("hits", played.hits)
+                .put("hits", Math.round(hits.median()))
                 .put("hit_pct", percent);
-        MapTrace.put(row, posted, requests);
+        MapTrace.put(row, posted, all)
+                .put("hit_pct_p25", percents.lowerQuartile())
+                .put("hit_pct_p75", percents.upperQuartile())
+                .put("hit_pct_least", percents.least())
+                .put("hit_pct_most", percents.most())
+                .put("plays", (long) plays.size());
         out.printf(
                 "%s%n",
                 comparison == null

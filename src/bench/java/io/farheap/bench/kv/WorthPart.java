@@ -176,7 +176,7 @@ final class WorthPart {
         // In the order of the table, whichever runs first.
         Measured nothing = new Measured(ClosedLoop.LoopResult.nothing(), Validity.NO_MODEL);
         variants.forEach(variant -> sums.put(variant, nothing));
-        Rotation rotation = new Rotation(variants.size());
+        Rotation rotation = new Rotation(variants.size(), rounds);
         for (int round = 0; round < rounds; round++) {
             for (int number : rotation.order(round)) {
                 Variant variant = variants.get(number);

@@ -1,9 +1,7 @@
 package io.farheap.bench.kv;
 
-import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
-import com.google.gson.JsonPrimitive;
 import io.farheap.bench.child.BenchJvm;
 import io.farheap.bench.child.FarheapBuild;
 import io.farheap.bench.report.BenchReport;
@@ -15,10 +13,11 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
 /**
- * The same part of YCSB with a NIC model, in a JVM of its own: softverbs reads its settings when a process begins. The
+ * The same part of YCSB with a NIC model, in JVMs of its own: softverbs reads its settings when a process begins. The
  * rows of maps are added to the report; {@code case} distinguishes them from those without a model. Peers are not
  * measured again, since they do not use the model.
  */
@@ -42,37 +41,77 @@ final class YcsbWithModel {
         }
     }
 
-    /** Measures, prints the rows, and adds them. */
-    static void run(
-            BenchReport report, PrintStream out, String model, long objects, int turns, List<Integer> sessionCounts)
+    /** Measures the side without a model. */
+    @FunctionalInterface
+    interface PlainRun {
+
+        /** @param half of the run, for its rows */
+        void measure(BenchReport half, int turns) throws IOException;
+    }
+
+    /** Measures the side with a model. */
+    @FunctionalInterface
+    interface ModelRun {
+
+        /** Returns the rows of a half of the run. */
+        List<JsonObject> measure(int turns) throws IOException;
+    }
+
+    /**
+     * Measures both sides in halves: without the model, with it twice, and again without it. So both have the same mean
+     * place, although they are different processes.
+     *
+     * @param turns of each side that count, at least
+     */
+    static void beside(BenchReport report, int turns, PlainRun plain, ModelRun withModel, Consumer<JsonObject> added)
             throws IOException {
-        JsonArray rows;
+        int half = Math.ceilDiv(turns, 2);
+        BenchReport first = report.another();
+        plain.measure(first, half);
+        List<JsonObject> one = withModel.measure(half);
+        List<JsonObject> other = withModel.measure(half);
+        BenchReport second = report.another();
+        plain.measure(second, half);
+        HalvedRows.put(report, first.rows(), second.rows());
+        BenchReport both = report.another();
+        HalvedRows.put(both, one, other);
+        both.rows().forEach(added);
+    }
+
+    /** Returns the rows of maps with a model, in a JVM of its own. */
+    static List<JsonObject> rows(String model, long objects, int turns, List<Integer> sessionCounts)
+            throws IOException {
         try {
-            rows = BenchJvm.run(
-                    FarheapBuild.current(),
-                    List.of(
-                            "bench",
-                            "kv",
-                            "--part",
-                            YcsbRow.PART,
-                            "--keys",
-                            Long.toString(objects),
-                            "--turns",
-                            Integer.toString(turns),
-                            "--sessions",
-                            sessionCounts.stream().map(Object::toString).collect(Collectors.joining(","))),
-                    BenchJvm.LIMIT,
-                    Map.of(SoftverbsModel.VARIABLE, "model=" + model + ",misses=allow"));
+            return BenchJvm.run(
+                            FarheapBuild.current(),
+                            List.of(
+                                    "bench",
+                                    "kv",
+                                    "--part",
+                                    YcsbRow.PART,
+                                    "--keys",
+                                    Long.toString(objects),
+                                    "--turns",
+                                    Integer.toString(turns),
+                                    "--sessions",
+                                    sessionCounts.stream().map(Object::toString).collect(Collectors.joining(","))),
+                            BenchJvm.LIMIT,
+                            Map.of(SoftverbsModel.VARIABLE, "model=" + model + ",misses=allow"))
+                    .asList()
+                    .stream()
+                    .map(JsonElement::getAsJsonObject)
+                    .toList();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new IOException("interrupted while YCSB ran with the model " + model, e);
         }
+    }
+
+    /** Prints the title of the rows that {@link #add} prints. */
+    static void title(PrintStream out, String model) {
         out.printf(
                 "%nycsb with the model %s; over 1%% late operations make it invalid%n%-6s%-10s%10s%16s%12s%12s%10s%n",
                 model, "YCSB", "keys", "sessions", "operations/s", "p50 ns", "p99", "late %");
-        for (JsonElement row : rows) {
-            add(report, out, model, row.getAsJsonObject());
-        }
     }
 
     static void add(BenchReport report, PrintStream out, String model, JsonObject row) {
@@ -87,26 +126,10 @@ final class YcsbWithModel {
                 whole(row.get("p99_ns")),
                 validity.judged() ? String.format("%.2f", validity.latePercent()) : "",
                 validity.invalid() ? "INVALID" : validity.remark(true));
-        BenchReport.Row added = report.row();
-        row.entrySet().forEach(field -> put(added, field.getKey(), field.getValue()));
-        added.put("case", "model " + model);
+        report.row().putAll(row).put("case", "model " + model);
     }
 
     private static String whole(JsonElement figure) {
         return figure.isJsonNull() ? "" : String.format("%,.0f", figure.getAsDouble());
-    }
-
-    private static void put(BenchReport.Row row, String name, JsonElement value) {
-        if (!(value instanceof JsonPrimitive known)) {
-            row.put(name, (String) null);
-        } else if (known.isBoolean()) {
-            row.put(name, known.getAsBoolean());
-        } else if (known.isString()) {
-            row.put(name, known.getAsString());
-        } else if (known.getAsString().matches("-?[0-9]+")) {
-            row.put(name, known.getAsLong());
-        } else {
-            row.put(name, known.getAsDouble());
-        }
     }
 }

@@ -131,7 +131,7 @@ public final class BenchManagerCommand implements Callable<Integer> {
         note.put(report);
         ManagerFigures figures;
         Histogram ticks;
-        try (ManagerBench bench = new ManagerBench(directory, servers, caches, clients, callers)) {
+        try (ManagerBench bench = new ManagerBench(directory, servers, caches, clients, callers, repeat)) {
             out.printf(
                     "%d servers, %d caches of %d client processes, %d callers; a cache's record has %d bytes; heap of at most %d MiB; "
                             + "files on %s%n%n",
@@ -148,7 +148,8 @@ public final class BenchManagerCommand implements Callable<Integer> {
             boolean settled = warmUp(bench, out);
             int cores = Runtime.getRuntime().availableProcessors();
             figures = new ManagerFigures(callers, settled, cores, heap << 20);
-            for (int turn = 0; turn < repeat; turn++) {
+            int turns = ManagerBench.turns(repeat);
+            for (int turn = 0; turn < turns; turn++) {
                 Turn done = bench.turn(turn, allocations);
                 double leader = bench.leaderChange();
                 print(out, String.valueOf(turn + 1), done, leader);

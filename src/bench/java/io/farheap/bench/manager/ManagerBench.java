@@ -26,7 +26,7 @@ public final class ManagerBench implements AutoCloseable {
     /** Between two ticks that are measured. */
     private static final long TICK_PAUSE_NANOS = 20_000_000;
 
-    private final Rotation rotation = new Rotation(SIDES);
+    private final Rotation rotation;
     private final CloseStack opened = new CloseStack();
     private final SplittableRandom random = new SplittableRandom(1);
     private final EmbeddedZooKeeper zookeeper;
@@ -65,10 +65,12 @@ public final class ManagerBench implements AutoCloseable {
      * @param directory for ZooKeeper's files, empty
      * @param processes number of client processes to which the caches belong
      * @param callers threads that ask for caches at the same time
+     * @param turns that are wanted
      */
-    public ManagerBench(Path directory, int servers, int caches, int processes, int callers)
+    public ManagerBench(Path directory, int servers, int caches, int processes, int callers, int turns)
             throws IOException, InterruptedException, KeeperException {
         this.callers = callers;
+        rotation = rotation(turns);
         try {
             SyntheticCluster cluster = new SyntheticCluster(servers, caches);
             zookeeper = opened.add(EmbeddedZooKeeper.start(directory));
@@ -88,6 +90,16 @@ public final class ManagerBench implements AutoCloseable {
             Closeables.after(e, this);
             throw e;
         }
+    }
+
+    /** Returns how many turns to take if at least so many are wanted, so that their order favours no side. */
+    static int turns(int wanted) {
+        return Rotation.turns(SIDES, wanted);
+    }
+
+    /** Returns the order of the sides in so many wanted turns. */
+    static Rotation rotation(int wanted) {
+        return new Rotation(SIDES, turns(wanted));
     }
 
     /** Returns the bytes of a cache's record in ZooKeeper. */

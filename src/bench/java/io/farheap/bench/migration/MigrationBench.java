@@ -38,6 +38,8 @@ final class MigrationBench {
     private static final int MOVE = 2;
     static final int WINDOWS = 3;
 
+    private static final int LOADS = 2;
+
     /**
      * What was measured of a case, under each load.
      *
@@ -52,13 +54,13 @@ final class MigrationBench {
     private final Memcpy memcpy;
     private final ModelLateness lateness;
     private final int repeat;
-    private final Rotation rotation = new Rotation(WINDOWS);
 
     /** A case under one load. */
     private final class Side implements Turns.Side<RuntimeException> {
 
         private final MigrationLoad load;
         private final MoveCase how;
+        private final Rotation rotation;
         private final MoveTurns turns = new MoveTurns();
         private final TurnWarmUp warmUp = TurnWarmUp.untimed(2);
         private final ModelLateness.Total late = new ModelLateness.Total();
@@ -68,9 +70,10 @@ final class MigrationBench {
         private double firstMillis = Double.NaN;
 
         /** @param load is paused between the turns */
-        Side(MigrationLoad load, MoveCase how) {
+        Side(MigrationLoad load, MoveCase how, Rotation rotation) {
             this.load = load;
             this.how = how;
+            this.rotation = rotation;
         }
 
         @Override
@@ -156,6 +159,16 @@ final class MigrationBench {
         this.repeat = repeat;
     }
 
+    /**
+     * Returns the order of the windows of a turn.
+     *
+     * @param sides that take turns
+     * @param repeat how many turns of each are wanted; so many are taken that the sides favour none
+     */
+    static Rotation windows(int sides, int repeat) {
+        return new Rotation(WINDOWS, Rotation.turns(sides, repeat));
+    }
+
     /** Measures all cases, and returns their figures in the same order. */
     List<Result> run(List<MoveCase> cases) {
         List<Side> sides = new ArrayList<>();
@@ -163,9 +176,10 @@ final class MigrationBench {
                 MigrationLoad writes = new MigrationLoad(cache, true, 1)) {
             reads.pause();
             writes.pause();
+            Rotation rotation = windows(LOADS * cases.size(), repeat);
             for (MoveCase how : cases) {
-                sides.add(new Side(reads, how));
-                sides.add(new Side(writes, how));
+                sides.add(new Side(reads, how, rotation));
+                sides.add(new Side(writes, how, rotation));
             }
             // As many turns that do not count as turns that do, unless all sides' moves agree before.
             int warmUps = Math.max(TurnWarmUp.AGREEING, repeat);

@@ -63,9 +63,10 @@ public final class BenchPeersCommand implements Callable<Integer> {
     @Option(
             names = "--rounds",
             paramLabel = "N",
-            defaultValue = "15",
+            defaultValue = "10",
             description =
-                    "how often each takes its turn, after three to five that do not count (default: ${DEFAULT-VALUE})")
+                    "how often each takes its turn, rounded up to a multiple of the peers, so that each has each place "
+                            + "equally often; after three to five that do not count (default: ${DEFAULT-VALUE})")
     private int rounds;
 
     @Option(
@@ -131,7 +132,7 @@ public final class BenchPeersCommand implements Callable<Integer> {
     private void print(PrintStream out, BenchReport report, TimingNote note, PeersBench bench) {
         out.println(String.join(System.lineSeparator(), report.origin()));
         out.printf(
-                "one thread, one value, one operation after another unless more are in flight; medians of %d turns,"
+                "one thread, one value, one operation after another unless more are in flight; medians of at least %d turns,"
                         + " ns%n%s%n",
                 rounds, note.sentence());
         List<PeersBench.Row> rows = bench.rows();

@@ -34,6 +34,11 @@ public interface Peer extends AutoCloseable {
         return false;
     }
 
+    /** Whether a get posts READs alone to the device, of which it is not known whether they were late. */
+    default boolean readsAlone() {
+        return true;
+    }
+
     /** A turn begins: a server that has to spin may do so. */
     default void begin() throws Exception {}
 

@@ -27,6 +27,11 @@ interface PeerRunner extends AutoCloseable {
         return false;
     }
 
+    /** Whether a get posts READs alone to the device, of which it is not known whether they were late. */
+    default boolean readsAlone() {
+        return true;
+    }
+
     @Override
     void close() throws Exception;
 }

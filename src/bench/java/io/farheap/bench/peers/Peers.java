@@ -42,9 +42,12 @@ final class Peers implements AutoCloseable {
         return new Peers(parent, turnNanos).with(peers -> peers.addAll(server, maxBytes));
     }
 
-    /** Opens the peers that keep objects by key, as a map does. */
-    static Peers caches(Path parent, long turnNanos) throws IOException {
-        return new Peers(parent, turnNanos).with(Peers::addCaches);
+    /** Opens the peers that keep objects by key, as a map does, after one that is open. */
+    static Peers caches(Path parent, long turnNanos, String name, Peer beside) throws IOException {
+        return new Peers(parent, turnNanos).with(peers -> {
+            peers.open.put(name, peers.timed(name, beside));
+            peers.addCaches();
+        });
     }
 
     private Peers with(Consumer<Peers> adding) {
@@ -61,8 +64,10 @@ final class Peers implements AutoCloseable {
         add("local memory", () -> timed("local memory", new LocalPeer(maxBytes)));
         add(FARHEAP, () -> timed(FARHEAP, new FarheapPeer(server, maxBytes)));
         add("loop (C)", () -> timed("loop (C)", new LoopPeer(server, maxBytes)));
-        add("perftest (C)", () -> Perftest.latency(directory));
-        add("perftest, 128 in flight (C)", () -> Perftest.rate(directory));
+        add("perftest, shared memory (C)", () -> Perftest.latency(directory, true));
+        add("perftest, shared memory, 128 in flight (C)", () -> Perftest.rate(directory, true));
+        add("perftest (C)", () -> Perftest.latency(directory, false));
+        add("perftest, 128 in flight (C)", () -> Perftest.rate(directory, false));
         add("UCX (C)", () -> UcxPerftest.open(directory));
         add("UCX, flushed (C)", () -> UcxFlush.open(directory, turnNanos));
         addProvided(JUCX);

@@ -103,6 +103,7 @@ public final class PeersBench {
     /**
      * @param parent of the directory that peers use for files, sockets and logs; on a local disk
      * @param server a memory server for Farheap, with a region of at least the largest size
+     * @param rounds that count, at least: as many more as it takes until each peer has had each place equally often
      * @param turnNanos how long a turn is
      * @param progress receives the rounds that are done, as text
      */
@@ -115,10 +116,15 @@ public final class PeersBench {
         }
     }
 
-    /** The same for only those peers that keep objects by key. */
-    public void runCaches(Path parent, int rounds, long turnNanos) throws Exception {
-        try (Peers peers = Peers.caches(parent, turnNanos);
-                ModelLateness lateness = new ModelLateness()) {
+    /**
+     * The same for only those peers that keep objects by key, and one that the caller has.
+     *
+     * @param name of the caller's peer, which takes turns with the others and is closed with them
+     * @param lateness in this process and in the servers of the caller's peer
+     */
+    public void runCaches(Path parent, int rounds, long turnNanos, String name, Peer beside, ModelLateness lateness)
+            throws Exception {
+        try (Peers peers = Peers.caches(parent, turnNanos, name, beside)) {
             absent.putAll(peers.absent());
             run(peers.open(), lateness, rounds, done -> {});
         }
@@ -139,14 +145,15 @@ public final class PeersBench {
         for (PeerRunner contestant : peers.values()) {
             warmUp(contestant, maxBytes());
         }
-        Rotation rotation = new Rotation(names.size());
+        int counted = Rotation.whole(names.size(), rounds);
+        Rotation rotation = new Rotation(names.size(), counted);
         for (int warmUp = 1; warmUp <= MOST_WARM_UPS && !settled(); warmUp++) {
             round(rotation.order(-warmUp), lateness, false);
             progress.accept("warm-up " + warmUp + " of at most " + MOST_WARM_UPS);
         }
-        for (int round = 0; round < rounds; round++) {
+        for (int round = 0; round < counted; round++) {
             round(rotation.order(round), lateness, true);
-            progress.accept("round " + (round + 1) + " of " + rounds);
+            progress.accept("round " + (round + 1) + " of " + counted);
         }
     }
 
@@ -227,11 +234,12 @@ public final class PeersBench {
     }
 
     /** A turn of gets puts a value before, which is a WRITE, but is not measured. */
-    private static Validity validity(PeerRunner runner, PeerOperation operation, ModelLateness.Total late) {
+    static Validity validity(PeerRunner runner, PeerOperation operation, ModelLateness.Total late) {
         if (!runner.onDevice() || !late.modelled()) {
             return Validity.NO_MODEL;
         }
-        return operation == PeerOperation.GET ? Validity.NOT_JUDGED : late.validity();
+        boolean readsAlone = operation == PeerOperation.GET && runner.readsAlone();
+        return readsAlone ? Validity.NOT_JUDGED : late.validity();
     }
 
     /** Returns the names of the peers that took part, in the order of the table. */

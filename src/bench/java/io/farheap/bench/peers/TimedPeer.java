@@ -122,6 +122,11 @@ final class TimedPeer implements PeerRunner {
     }
 
     @Override
+    public boolean readsAlone() {
+        return peer.readsAlone();
+    }
+
+    @Override
     public void close() throws Exception {
         peer.close();
     }

@@ -85,8 +85,9 @@ public final class BenchProcedureCommand implements Callable<Integer> {
     @Option(
             names = "--repeat",
             paramLabel = "N",
-            defaultValue = "5",
-            description = "turns that count, after those in which the sides warm up (default: ${DEFAULT-VALUE})")
+            defaultValue = "6",
+            description = "turns that count, rounded up to an even number, after those in which the sides warm up "
+                    + "(default: ${DEFAULT-VALUE})")
     private int repeat;
 
     @Option(

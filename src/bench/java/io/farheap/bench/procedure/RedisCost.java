@@ -5,17 +5,17 @@ import io.farheap.bench.peers.PeerAbsentException;
 import io.farheap.bench.peers.RedisChase;
 import io.farheap.bench.report.BenchReport;
 import io.farheap.bench.report.Samples;
+import io.farheap.bench.report.Turns;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.util.List;
 
 /**
- * Follows a chain by Redis's FCALL, and by as many GETs, in turns. It is measured for comparison only, and counts for
- * no target.
+ * Follows a chain by Redis's FCALL, and by as many GETs, in turns whose order rotates. It is measured for comparison
+ * only, and counts for no target.
  */
 final class RedisCost {
 
-    private static final int WARM_UPS = 2;
     private static final String SYSTEM = "redis";
 
     private RedisCost() {}
@@ -29,16 +29,12 @@ final class RedisCost {
                     "%nRedis, a Unix socket, 1,024 nodes%n%6s%14s%14s%12s%n",
                     "depth", "FCALL p50 ns", "GETs p50 ns", "GETs/FCALL");
             for (int depth : depths) {
-                Samples calls = new Samples();
-                Samples gets = new Samples();
-                for (int turn = -WARM_UPS; turn < turns; turn++) {
-                    double called = ChaseCost.p50(turnNanos, null, false, () -> redis.call(depth));
-                    double got = ChaseCost.p50(turnNanos, null, false, () -> redis.gets(depth));
-                    if (turn >= 0) {
-                        calls.add(called);
-                        gets.add(got);
-                    }
-                }
+                List<Turns.Side<RuntimeException>> sides = List.of(
+                        turn -> ChaseCost.p50(turnNanos, null, false, () -> redis.call(depth)),
+                        turn -> ChaseCost.p50(turnNanos, null, false, () -> redis.gets(depth)));
+                Turns taken = Turns.take(sides, ChaseCost.warmUp(turnNanos), turns, () -> {});
+                Samples calls = taken.of(0);
+                Samples gets = taken.of(1);
                 double ratio = gets.median() / calls.median();
                 out.printf("%6d%,14.0f%,14.0f%12.2f%n", depth, calls.median(), gets.median(), ratio);
                 report.row()
@@ -48,6 +44,7 @@ final class RedisCost {
                         .put("call_p50_ns", calls.median())
                         .put("read_p50_ns", gets.median())
                         .put("ratio_p50", ratio)
+                        .put("settled", taken.settled())
                         .put("computed", false);
             }
         } catch (PeerAbsentException e) {

@@ -80,7 +80,8 @@ public final class BenchRawCommand implements Callable<Integer> {
             names = "--turns",
             paramLabel = "N",
             defaultValue = "100",
-            description = "how often each side takes its turn (default: ${DEFAULT-VALUE})")
+            description = "how often each side takes its turn, rounded up so that each has each place equally often "
+                    + "(default: ${DEFAULT-VALUE})")
     private int turns;
 
     @Option(
@@ -148,7 +149,7 @@ public final class BenchRawCommand implements Callable<Integer> {
                         jvms > 1 ? RawJvms.measure(jvms, arguments()) : measure(server.address(), target, operations);
                 report.origin().forEach(out::println);
                 out.printf(
-                        "one remote address for each side, hot; medians of %d turns%s, whose order rotates; ns per operation; p99 of single operations%n%s%n%n",
+                        "one remote address for each side, hot; medians of at least %d turns%s, whose order rotates; ns per operation; p99 of single operations%n%s%n%n",
                         turns, jvms > 1 ? " and of " + jvms + " JVMs" : "", note.sentence());
                 print(out, rows);
                 rows.forEach(row -> row.put(report.row(), report.device()));

@@ -93,7 +93,7 @@ public final class RawRegionsReport {
             }
             report.origin().forEach(out::println);
             out.printf(
-                    "%d addresses at random, the same in all rows; medians of %d turns, whose order rotates;%n"
+                    "%d addresses at random, the same in all rows; medians of at least %d turns, whose order rotates;%n"
                             + "ns per operation of all sessions; ratio: to %d regions%n%s%n%n",
                     plan.regions().getLast(), turns, plan.regions().getFirst(), note.sentence());
             print(out, rows);

@@ -40,14 +40,14 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true,
         description = {
             "Let memory servers leave a cache under load: SIGTERM, the manager's alert, the move, and the server's end.",
-            "The load and the ways to move are those of 'bench migration'. In each turn there are a quiet time, a memcpy of as many bytes and a bare "
-                    + "migration of the same regions between the same two servers, in an order that rotates, and then the reclaim, which is always "
-                    + "the last, since the server then ends; then every byte is checked. All cases take turns, too. GiB/s is from the signal to the last release; the bare migration's is of its copy alone. "
+            "The load and the ways to move are those of 'bench migration'. In each turn there are a quiet time, a memcpy of as many bytes, a bare "
+                    + "migration of the same regions between two such servers, and the reclaim, after which every byte is checked: in an order "
+                    + "that rotates. All cases take turns, too. GiB/s is from the signal to the last release; the bare migration's is of its copy alone. "
                     + "Medians over turns, and ratios of medians."
         })
 public final class BenchReclaimCommand implements Callable<Integer> {
 
-    private static final int REPEAT = 6;
+    private static final int REPEAT = ReclaimBench.WINDOWS;
     private static final int DEADLINE_REPEAT = 100;
     private static final Duration NOTICE = Duration.ofSeconds(30);
 
@@ -57,7 +57,8 @@ public final class BenchReclaimCommand implements Callable<Integer> {
     @Option(
             names = "--repeat",
             paramLabel = "N",
-            description = "reclaims of each case (default: " + REPEAT + ", with --deadline " + DEADLINE_REPEAT + ")")
+            description = "reclaims of each case, rounded up to a multiple of " + ReclaimBench.WINDOWS + " (default: "
+                    + REPEAT + ", with --deadline as many as named; default: " + DEADLINE_REPEAT + ")")
     private @Nullable Integer repeat;
 
     @Option(
@@ -131,8 +132,9 @@ public final class BenchReclaimCommand implements Callable<Integer> {
         // Its times do not count, but a loss would.
         measured.addAll(List.of(warmUp.reads(), warmUp.writes()));
         report.origin().forEach(out::println);
-        Rotation rotation = new Rotation(cases.size());
-        for (int turn = 0; turn < (repeat == null ? REPEAT : repeat); turn++) {
+        int turns = turns(repeat);
+        Rotation rotation = new Rotation(cases.size(), turns);
+        for (int turn = 0; turn < turns; turn++) {
             for (int place : rotation.order(turn)) {
                 turn(manager, asked, content, memcpy, cases.get(place), turn);
             }
@@ -153,6 +155,11 @@ public final class BenchReclaimCommand implements Callable<Integer> {
         return report;
     }
 
+    /** @param wanted null for the usual number */
+    static int turns(@Nullable Integer wanted) {
+        return Rotation.turns(ReclaimBench.WINDOWS, wanted == null ? REPEAT : wanted);
+    }
+
     /** @return a new report of the turn's device */
     private BenchReport turn(
             ManagerProcess manager,
@@ -167,7 +174,8 @@ public final class BenchReclaimCommand implements Callable<Integer> {
             // Which load comes first alternates.
             boolean writesFirst = Math.floorMod(turn, 2) == 1;
             for (boolean write : new boolean[] {writesFirst, !writesFirst}) {
-                new ReclaimBench(rig, of.how(), content, memcpy).run(write, turn, write ? of.writes() : of.reads());
+                new ReclaimBench(rig, of.how(), content, memcpy, turns(repeat))
+                        .run(write, turn, write ? of.writes() : of.reads());
             }
             return output.report(spec, rig.cache().context());
         }

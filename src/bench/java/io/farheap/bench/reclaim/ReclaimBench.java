@@ -7,14 +7,15 @@ import io.farheap.bench.move.MigrationLoad;
 import io.farheap.bench.move.MoveCase;
 import io.farheap.bench.move.RecordContent;
 import io.farheap.bench.report.ModelLateness;
-import io.farheap.bench.report.Rotation;
 import io.farheap.migration.MigrationResult;
 import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A turn of a case: a server leaves a cache under a load. The reclaim is measured beside a quiet time, a memcpy of as
- * many bytes, repeated for a while, and a bare migration of the same regions between the same servers. The order of
- * these three rotates from turn to turn; the reclaim is the last, since the server then ends.
+ * many bytes, repeated for a while, and a bare migration of the same regions between two servers of that size. The
+ * order of these four rotates from turn to turn; what follows the reclaim runs on the server that took the regions,
+ * since the other one has ended.
  */
 final class ReclaimBench {
 
@@ -25,26 +26,31 @@ final class ReclaimBench {
     /** Warm-ups of the bare migration between two servers, there and back. */
     private static final int WARM_UPS = 1;
 
-    // The windows of a turn before the reclaim.
+    // The windows of a turn.
     private static final int QUIET = 0;
     private static final int MEMCPY = 1;
     private static final int BARE = 2;
-    private static final int WINDOWS = 3;
+    static final int RECLAIM = 3;
+    static final int WINDOWS = 4;
 
     private final ReclaimRig rig;
     private final MoveCase how;
     private final RecordContent content;
     private final Memcpy memcpy;
-    private final Rotation rotation = new Rotation(WINDOWS);
+    private final ReclaimWindows order;
     /** How long the last bare migration took, of the warm-up or of the turn. */
     private long last = SETTLE_NANOS;
 
-    /** @param content that the cache has */
-    ReclaimBench(ReclaimRig rig, MoveCase how, RecordContent content, Memcpy memcpy) {
+    /**
+     * @param content that the cache has
+     * @param turns of the case that count
+     */
+    ReclaimBench(ReclaimRig rig, MoveCase how, RecordContent content, Memcpy memcpy, int turns) {
         this.rig = rig;
         this.how = how;
         this.content = content;
         this.memcpy = memcpy;
+        order = new ReclaimWindows(turns);
     }
 
     /**
@@ -55,88 +61,133 @@ final class ReclaimBench {
      */
     void run(boolean write, int turn, ReclaimFigures figures) {
         try (MigrationLoad load = new MigrationLoad(rig.cache(), write, 1, content)) {
-            turn(load, turn, figures);
+            if (how.move() > 0) {
+                startSpare(load);
+            }
+            new Turn(load, figures).run(turn);
         }
     }
 
-    private void turn(MigrationLoad load, int turn, ReclaimFigures figures) {
-        if (how.move() > 0) {
-            load.pause();
-            rig.startSpare();
-            for (int i = 0; i < WARM_UPS; i++) {
-                last = Math.max(SETTLE_NANOS, rig.move(false).totalNanos());
-                rig.move(true);
-            }
-            load.resume();
+    /** Starts a server for bare migrations and for the reclaim's regions, and warms it up. */
+    private void startSpare(MigrationLoad load) {
+        load.pause();
+        rig.startSpare();
+        for (int i = 0; i < WARM_UPS; i++) {
+            last = Math.max(SETTLE_NANOS, rig.move(false).totalNanos());
+            rig.move(true);
         }
-        // The spare server copies the regions, and has them when the turn has ended.
-        try (ModelLateness lateness = new ModelLateness(rig.survivors())) {
-            measure(load, turn, figures);
-            figures.turns().addValidity(lateness.validity());
-        }
+        load.resume();
     }
 
-    private void measure(MigrationLoad load, int turn, ReclaimFigures figures) {
-        LoadWindow[] windows = new LoadWindow[WINDOWS];
-        MigrationResult bare = MigrationResult.NONE;
-        long copied = 0;
-        for (int number : rotation.order(turn)) {
-            switch (number) {
-                case QUIET -> windows[QUIET] = quiet(load);
-                case MEMCPY -> {
-                    windows[MEMCPY] = window(load);
-                    copied = memcpy.runFor(LEAST_MEMCPY_NANOS);
-                    windows[MEMCPY].end();
-                }
-                default -> {
-                    if (how.move() > 0) {
-                        windows[BARE] = window(load);
-                        bare = rig.move(false);
-                        windows[BARE].end();
-                        last = Math.max(SETTLE_NANOS, windows[BARE].nanos());
-                        load.pause();
-                        rig.move(true);
-                        load.resume();
-                    }
-                }
-            }
+    /** The windows of a turn. */
+    private final class Turn implements ReclaimWindows.Steps {
+
+        private final MigrationLoad load;
+        private final ReclaimFigures figures;
+        private final LoadWindow[] windows = new LoadWindow[WINDOWS];
+        private MigrationResult bare = MigrationResult.NONE;
+        private @Nullable ReclaimTimes reclaimed;
+        private long copied;
+
+        Turn(MigrationLoad load, ReclaimFigures figures) {
+            this.load = load;
+            this.figures = figures;
         }
-        if (how.move() > 0) {
+
+        void run(int turn) {
+            order.take(turn, how.move() > 0, this);
+            add();
+        }
+
+        @Override
+        public void startSpare() {
+            ReclaimBench.this.startSpare(load);
+        }
+
+        @Override
+        public void leaveSpare() {
             load.pause();
             rig.leaveSpare();
             load.resume();
-            figures.addBare(bare, windows[BARE].dropPercent(windows[QUIET]));
         }
-        LoadWindow during = window(load);
-        double gibPerSecond = Double.NaN;
-        ReclaimTimes times = null;
-        if (how.move() > 0) {
-            times = rig.reclaim(during::end);
-            gibPerSecond = times.gibPerSecond();
-        } else {
-            LockSupport.parkNanos(SETTLE_NANOS);
-            during.end();
-        }
-        load.pause();
-        LostContent lost = content.lost(rig.cache());
-        if (times != null) {
-            if (times.killed() || times.stayed() > 0) {
-                throw new IllegalStateException("a memory server was not left within its notice: " + times);
+
+        @Override
+        public void judge(Runnable windows) {
+            try (ModelLateness lateness = new ModelLateness(rig.survivors())) {
+                windows.run();
+                figures.turns().addValidity(lateness.validity());
             }
-            rig.awaitTold();
-            figures.addReclaim(times, bare);
         }
-        load.resume();
-        figures.addLost(lost);
-        figures.turns()
-                .add(
-                        windows[QUIET],
-                        windows[MEMCPY],
-                        during,
-                        gibPerSecond,
-                        gibPerSecond,
-                        rig.cache().regionBytes() / GIB / (copied / 1e9),
-                        Math.max(1, how.move()) * copied);
+
+        @Override
+        public void window(int number) {
+            switch (number) {
+                case QUIET -> windows[QUIET] = quiet(load);
+                case MEMCPY -> {
+                    windows[MEMCPY] = ReclaimBench.window(load);
+                    copied = memcpy.runFor(LEAST_MEMCPY_NANOS);
+                    windows[MEMCPY].end();
+                }
+                case BARE -> {
+                    if (how.move() > 0) {
+                        bare();
+                    }
+                }
+                default -> reclaim();
+            }
+        }
+
+        private void bare() {
+            windows[BARE] = ReclaimBench.window(load);
+            bare = rig.move(false);
+            windows[BARE].end();
+            last = Math.max(SETTLE_NANOS, windows[BARE].nanos());
+            load.pause();
+            rig.move(true);
+            load.resume();
+        }
+
+        private void reclaim() {
+            LoadWindow during = ReclaimBench.window(load);
+            windows[RECLAIM] = during;
+            ReclaimTimes times = null;
+            if (how.move() > 0) {
+                times = rig.reclaim(during::end);
+            } else {
+                LockSupport.parkNanos(SETTLE_NANOS);
+                during.end();
+            }
+            load.pause();
+            LostContent lost = content.lost(rig.cache());
+            if (times != null) {
+                if (times.killed() || times.stayed() > 0) {
+                    throw new IllegalStateException("a memory server was not left within its notice: " + times);
+                }
+                rig.awaitTold();
+            }
+            reclaimed = times;
+            figures.addLost(lost);
+            load.resume();
+        }
+
+        private void add() {
+            double gibPerSecond = Double.NaN;
+            ReclaimTimes times = reclaimed;
+            if (times != null) {
+                gibPerSecond = times.gibPerSecond();
+                figures.addBare(bare, windows[BARE].dropPercent(windows[QUIET]));
+                figures.addReclaim(times, bare);
+            }
+            figures.turns()
+                    .add(
+                            windows[QUIET],
+                            windows[MEMCPY],
+                            windows[RECLAIM],
+                            gibPerSecond,
+                            gibPerSecond,
+                            rig.cache().regionBytes() / GIB / (copied / 1e9),
+                            Math.max(1, how.move()) * copied);
+        }
     }
 
     /** A window that begins when the load has settled. */

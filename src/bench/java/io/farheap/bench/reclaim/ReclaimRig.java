@@ -102,9 +102,14 @@ final class ReclaimRig implements AutoCloseable {
         return cache;
     }
 
-    /** Starts a server with room for the regions that are to move, and returns when it has reported to the manager. */
+    /**
+     * Starts a server with room for the regions that are to move, unless there is one, and returns when it has reported
+     * to the manager.
+     */
     void startSpare() {
-        spare = opened.add(start(how.move()));
+        if (spare == null) {
+            spare = opened.add(start(how.move()));
+        }
     }
 
     private ServerProcess start(int regions) {

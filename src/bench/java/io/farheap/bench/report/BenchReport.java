@@ -60,6 +60,18 @@ public final class BenchReport {
         return new Row(row);
     }
 
+    /** Returns an empty report of the same device, model and command: for rows that are merged before they count. */
+    public BenchReport another() {
+        return new BenchReport(device, model, cores, command);
+    }
+
+    /** Returns a copy of the rows so far. */
+    public List<JsonObject> rows() {
+        return rows.asList().stream()
+                .map(row -> row.getAsJsonObject().deepCopy())
+                .toList();
+    }
+
     public String device() {
         return device;
     }
@@ -122,6 +134,12 @@ public final class BenchReport {
                     Double.isFinite(value)
                             ? new JsonPrimitive(Math.rint(value * DECIMALS) / DECIMALS)
                             : JsonNull.INSTANCE);
+        }
+
+        /** Puts the fields of a row of another report, as they are there. */
+        public Row putAll(JsonObject others) {
+            others.entrySet().forEach(field -> add(field.getKey(), field.getValue()));
+            return this;
         }
 
         private Row add(String name, JsonElement value) {

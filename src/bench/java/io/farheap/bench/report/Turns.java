@@ -5,7 +5,7 @@ import java.util.stream.Stream;
 
 /**
  * The figures of sides that took turns: first until they had {@linkplain TurnWarmUp warmed up}, then as often as was
- * wanted, each turn in another {@linkplain Rotation order}.
+ * wanted, or a few times more until the {@linkplain Rotation order} has favoured none.
  */
 public final class Turns {
 
@@ -34,7 +34,7 @@ public final class Turns {
      * Lets the sides take their turns on this thread.
      *
      * @param warmUp of as many sides
-     * @param turns that count
+     * @param turns that count, at least: as many as {@link Rotation#turns}
      * @param warm runs between the warm-up and the first turn that counts
      */
     public static <E extends Exception> Turns take(
@@ -49,7 +49,8 @@ public final class Turns {
      */
     public static <E extends Exception> Turns take(
             List<? extends Side<E>> sides, TurnWarmUp warmUp, int warmUps, int turns, Runnable warm) throws E {
-        Rotation rotation = new Rotation(sides.size());
+        int counted = Rotation.turns(sides.size(), turns);
+        Rotation rotation = new Rotation(sides.size(), counted);
         for (int turn = -1; turn >= -warmUps && warmUp.more(); turn--) {
             for (int side : rotation.order(turn)) {
                 warmUp.add(side, sides.get(side).run(turn));
@@ -58,7 +59,7 @@ public final class Turns {
         warm.run();
         List<Samples> samples =
                 Stream.generate(Samples::new).limit(sides.size()).toList();
-        for (int turn = 0; turn < turns; turn++) {
+        for (int turn = 0; turn < counted; turn++) {
             for (int side : rotation.order(turn)) {
                 samples.get(side).add(sides.get(side).run(turn));
             }

@@ -5,6 +5,7 @@ import io.farheap.bench.against.ComparedRows;
 import io.farheap.bench.machine.ClockCost;
 import io.farheap.bench.report.BenchOutput;
 import io.farheap.bench.report.BenchReport;
+import io.farheap.bench.report.Rotation;
 import io.farheap.bench.report.TimingNote;
 import io.farheap.command.DeviceNotice;
 import io.farheap.command.ResilienceOptions;
@@ -121,7 +122,8 @@ public final class BenchResilienceCommand implements Callable<Integer> {
             names = "--turns",
             paramLabel = "N",
             defaultValue = "10",
-            description = "turns of each system for each figure (default: ${DEFAULT-VALUE})")
+            description = "turns of each system for each figure, rounded up so that the order favours none "
+                    + "(default: ${DEFAULT-VALUE})")
     private int turns;
 
     @Option(
@@ -172,12 +174,12 @@ public final class BenchResilienceCommand implements Callable<Integer> {
         if (faults.anyInTurns()) {
             inTurns(plan, rows);
         }
+        int outages = Rotation.turns(plan.kinds().size(), faults.outages());
         if (faults.has(FaultOptions.CRASH)) {
-            OutagePart.crash(plan, rows, faults.outages()).run();
+            OutagePart.crash(plan, rows, outages).run();
         }
         if (faults.has(FaultOptions.PARTITION)) {
-            OutagePart.partition(plan, rows, faults.outages(), faults.partitionNanos())
-                    .run();
+            OutagePart.partition(plan, rows, outages, faults.partitionNanos()).run();
         }
         if (faults.has(FaultOptions.REGENERATION)) {
             new RegenerationPart(plan, rows, faults.slab()).run();
@@ -242,7 +244,8 @@ public final class BenchResilienceCommand implements Callable<Integer> {
         long pages = bytes / pageBytes;
         long slab = Math.max(LEAST_REGION_BYTES, pages * resilience.splitBytes());
         long regionBytes = Long.highestOneBit(slab - 1) << 1;
-        return new ResiliencePlan(kinds, pages * pageBytes, regionBytes, (long) (seconds * 1e9), turns);
+        return new ResiliencePlan(
+                kinds, pages * pageBytes, regionBytes, (long) (seconds * 1e9), Rotation.turns(kinds.size(), turns));
     }
 
     /** Returns the baselines of all ratios, and those that are asked for. */

@@ -159,7 +159,7 @@ final class OutagePart {
     void run() {
         rows.title(fault);
         plan.kinds().forEach(kind -> courses.put(kind, new Course(tallies(), tallies())));
-        Rotation rotation = new Rotation(plan.kinds().size());
+        Rotation rotation = new Rotation(plan.kinds().size(), turns);
         for (int turn = 0; turn < turns; turn++) {
             for (int place : rotation.order(turn)) {
                 run(plan.kinds().get(place));

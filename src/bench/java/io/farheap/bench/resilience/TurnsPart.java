@@ -79,7 +79,7 @@ final class TurnsPart implements AutoCloseable {
                 addresses[i] = cluster.server(i).address();
             }
             lateness = opened.add(new ModelLateness(addresses));
-            rotation = new Rotation(sides.size());
+            rotation = new Rotation(sides.size(), plan.turns());
             settled = warmUp(ONE_UNDER_WAY);
         } catch (Throwable e) {
             Closeables.after(e, opened);

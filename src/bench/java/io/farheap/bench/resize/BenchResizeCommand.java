@@ -4,6 +4,7 @@ import io.farheap.bench.machine.ClockCost;
 import io.farheap.bench.report.BenchOutput;
 import io.farheap.bench.report.BenchReport;
 import io.farheap.bench.report.ModelLateness;
+import io.farheap.bench.report.Rotation;
 import io.farheap.bench.report.TimingNote;
 import io.farheap.cache.Cache;
 import io.farheap.command.DeviceNotice;
@@ -14,6 +15,7 @@ import io.farheap.verbs.Devices;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -27,11 +29,14 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true,
         description = {
             "Let a cache grow and shrink under a load, and measure the effect on the load.",
-            "One thread reads, and then one writes, 8-byte records at random addresses of the regions that stay. Each turn has a quiet time, resizes, and "
+            "One thread reads, or one writes, 8-byte records at random addresses of the regions that stay, in turns whose order rotates. Each turn has a quiet time, resizes, and "
                     + "another quiet time, as long. The ratio is that of the throughput to the two quiet times' mean; 'same' is the later quiet time "
                     + "over the earlier one, so it shows the noise. Ratios of medians over turns, and the least and most of a turn."
         })
 public final class BenchResizeCommand implements Callable<Integer> {
+
+    /** Reads and writes. */
+    private static final int LOADS = 2;
 
     @Option(
             names = "--regions",
@@ -75,7 +80,9 @@ public final class BenchResizeCommand implements Callable<Integer> {
             names = "--repeat",
             paramLabel = "N",
             defaultValue = "10",
-            description = "turns that count, after three to five that do not (default: ${DEFAULT-VALUE})")
+            description =
+                    "turns of each load that count, rounded up to an even number, after three to five that do not "
+                            + "(default: ${DEFAULT-VALUE})")
     private int repeat;
 
     @Mixin
@@ -114,18 +121,19 @@ public final class BenchResizeCommand implements Callable<Integer> {
                     "ms a resize",
                     "longest request us",
                     "(quiet)");
-            for (boolean write : new boolean[] {false, true}) {
-                ResizeFigures figures =
-                        new ResizeBench(cache, small, large, lateness).run(write, repeat, resizes, every.toNanos());
-                out.println(figures.line(write));
-                figures.put(report.row(), write);
+            List<ResizeFigures> figures =
+                    new ResizeBench(cache, small, large, lateness).run(repeat, resizes, every.toNanos());
+            for (int place = 0; place < figures.size(); place++) {
+                boolean write = place > 0;
+                out.println(figures.get(place).line(write));
+                figures.get(place).put(report.row(), write);
             }
         }
         report.summary()
                 .put("regions", (long) regions)
                 .put("more", (long) more)
                 .put("region_bytes", regionBytes)
-                .put("resizes", (long) resizes * repeat)
+                .put("resizes", (long) resizes * Rotation.turns(LOADS, repeat))
                 .put("every_ms", every.toMillis());
         output.write(report);
         return 0;

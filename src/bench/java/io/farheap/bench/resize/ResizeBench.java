@@ -3,25 +3,34 @@ package io.farheap.bench.resize;
 import io.farheap.bench.move.LoadWindow;
 import io.farheap.bench.move.MigrationLoad;
 import io.farheap.bench.report.ModelLateness;
+import io.farheap.bench.report.Rotation;
 import io.farheap.bench.report.TurnWarmUp;
 import io.farheap.cache.Cache;
+import io.farheap.lifetime.CloseStack;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 
 /**
  * Grows and shrinks a cache under a load on the part that stays; each resize is measured between two quiet times of the
- * same length.
+ * same length. A load of reads and one of writes take turns, in an order that rotates; one stands still meanwhile.
  */
 final class ResizeBench {
 
     private static final long SETTLE_NANOS = 20_000_000;
     private static final int MOST_WARM_UPS = 5;
 
+    /** A load that takes turns with another. */
+    interface Side {
+
+        /** @return the rates of a turn, whose operations alone {@code late} has counted since */
+        ResizeFigures.Turn turn();
+    }
+
     private final Cache cache;
     private final long small;
     private final long large;
     private final ModelLateness lateness;
-    /** How long the resizes of the last turn took. */
-    private long last;
 
     /**
      * @param cache of {@code small} bytes
@@ -35,53 +44,100 @@ final class ResizeBench {
     }
 
     /**
-     * Measures under a load of reads, or of writes.
+     * Measures under a load of reads, and under one of writes.
      *
-     * @param turns that count, each with this many resizes, an even number; three to five others come before
+     * @param turns of each that count, at least, each with this many resizes, an even number; three to five others come
+     *     before
      * @param everyNanos from the beginning of a resize to that of the next, at least
+     * @return the figures of reads, and those of writes
      */
-    ResizeFigures run(boolean write, int turns, int resizes, long everyNanos) {
-        ResizeFigures figures = new ResizeFigures();
-        last = SETTLE_NANOS;
-        try (MigrationLoad load = new MigrationLoad(cache, write, 1)) {
-            TurnWarmUp warmUp = TurnWarmUp.untimed(2);
-            for (int turn = 0; turn < MOST_WARM_UPS && warmUp.more(); turn++) {
-                ResizeFigures.Turn taken = turn(load, resizes, everyNanos);
-                warmUp.add(0, taken.quiet());
-                warmUp.add(1, taken.during());
+    List<ResizeFigures> run(int turns, int resizes, long everyNanos) {
+        try (CloseStack opened = new CloseStack()) {
+            List<Side> sides = new ArrayList<>();
+            for (boolean write : new boolean[] {false, true}) {
+                sides.add(new Load(opened.add(new MigrationLoad(cache, write, 1)), resizes, everyNanos));
             }
-            lateness.restart();
-            for (int turn = 0; turn < turns; turn++) {
-                figures.add(turn(load, resizes, everyNanos));
+            return take(sides, turns, lateness);
+        }
+    }
+
+    /** Lets the loads take their turns. */
+    static List<ResizeFigures> take(List<? extends Side> sides, int turns, ModelLateness lateness) {
+        int counted = Rotation.turns(sides.size(), turns);
+        Rotation rotation = new Rotation(sides.size(), counted);
+        // The quiet times and the resizes of each load.
+        TurnWarmUp warmUp = TurnWarmUp.untimed(2 * sides.size());
+        List<ResizeFigures> figures = new ArrayList<>();
+        List<ModelLateness.Total> late = new ArrayList<>();
+        for (Side _ : sides) {
+            figures.add(new ResizeFigures());
+            late.add(new ModelLateness.Total());
+        }
+        for (int turn = -1; turn >= -MOST_WARM_UPS && warmUp.more(); turn--) {
+            for (int place : rotation.order(turn)) {
+                ResizeFigures.Turn taken = sides.get(place).turn();
+                warmUp.add(2 * place, taken.quiet());
+                warmUp.add(2 * place + 1, taken.during());
             }
-            figures.end(warmUp.settled(), lateness.validity());
+        }
+        for (int turn = 0; turn < counted; turn++) {
+            for (int place : rotation.order(turn)) {
+                lateness.restart();
+                figures.get(place).add(sides.get(place).turn());
+                lateness.addTo(late.get(place));
+            }
+        }
+        for (int place = 0; place < sides.size(); place++) {
+            boolean settled = warmUp.settled(2 * place) && warmUp.settled(2 * place + 1);
+            figures.get(place).end(settled, late.get(place).validity());
         }
         return figures;
     }
 
-    private ResizeFigures.Turn turn(MigrationLoad load, int resizes, long everyNanos) {
-        LoadWindow before = quiet(load, last);
-        LoadWindow during = new LoadWindow(load);
-        long resizing = 0;
-        for (int resize = 0; resize < resizes; resize++) {
-            long begun = System.nanoTime();
-            cache.reshape(resize % 2 == 0 ? large : small);
-            long taken = System.nanoTime() - begun;
-            resizing += taken;
-            if (taken < everyNanos) {
-                LockSupport.parkNanos(everyNanos - taken);
-            }
+    /** A load on the cache, which is paused between its turns. */
+    private final class Load implements Side {
+
+        private final MigrationLoad load;
+        private final int resizes;
+        private final long everyNanos;
+        /** How long the resizes of the last turn took. */
+        private long last = SETTLE_NANOS;
+
+        Load(MigrationLoad load, int resizes, long everyNanos) {
+            this.load = load;
+            this.resizes = resizes;
+            this.everyNanos = everyNanos;
+            load.pause();
         }
-        during.endWithSomething();
-        last = during.nanos();
-        LoadWindow after = quiet(load, last);
-        return new ResizeFigures.Turn(
-                before.perSecond(),
-                during.perSecond(),
-                after.perSecond(),
-                during.longestMicros(),
-                Math.max(before.longestMicros(), after.longestMicros()),
-                resizing / 1e6 / resizes);
+
+        @Override
+        public ResizeFigures.Turn turn() {
+            load.resume();
+            LockSupport.parkNanos(SETTLE_NANOS);
+            LoadWindow before = quiet(load, last);
+            LoadWindow during = new LoadWindow(load);
+            long resizing = 0;
+            for (int resize = 0; resize < resizes; resize++) {
+                long begun = System.nanoTime();
+                cache.reshape(resize % 2 == 0 ? large : small);
+                long taken = System.nanoTime() - begun;
+                resizing += taken;
+                if (taken < everyNanos) {
+                    LockSupport.parkNanos(everyNanos - taken);
+                }
+            }
+            during.endWithSomething();
+            last = during.nanos();
+            LoadWindow after = quiet(load, last);
+            load.pause();
+            return new ResizeFigures.Turn(
+                    before.perSecond(),
+                    during.perSecond(),
+                    after.perSecond(),
+                    during.longestMicros(),
+                    Math.max(before.longestMicros(), after.longestMicros()),
+                    resizing / 1e6 / resizes);
+        }
     }
 
     private static LoadWindow quiet(MigrationLoad load, long nanos) {

@@ -1,5 +1,6 @@
 package io.farheap.bench.slo;
 
+import io.farheap.bench.report.Rotation;
 import io.farheap.bench.report.TurnWarmUp;
 import io.farheap.slo.CandidateConfiguration;
 import io.farheap.slo.Configuration;
@@ -39,6 +40,8 @@ public final class AccuracyExperiment {
     private final List<SloResult> results = new ArrayList<>();
     private final List<MeasuredConfiguration> fixed = new ArrayList<>();
     private int drawn;
+    /** Turns of each configuration that counted. */
+    private int counted;
 
     /**
      * @param margin by which predictions have to be better than the objective
@@ -121,6 +124,7 @@ public final class AccuracyExperiment {
                 .toList();
         TurnWarmUp warmUp = new TurnWarmUp(all.size(), 0, warmUpNanos, clock);
         List<MeasuredConfiguration> measured = ConfigurationTurns.take(all, measurement, warmUp, turns);
+        counted = Rotation.turns(all.size(), turns);
         for (SloChoice choice : choices) {
             results.add(new SloResult(
                     choice, measured.get(all.indexOf(choice.chosen().configuration()))));
@@ -128,6 +132,11 @@ public final class AccuracyExperiment {
         for (Configuration candidate : candidates) {
             fixed.add(measured.get(all.indexOf(candidate)));
         }
+    }
+
+    /** Returns the turns of each configuration that counted. */
+    int turns() {
+        return counted;
     }
 
     /** Returns the result of each objective, in the order in which they were drawn. */

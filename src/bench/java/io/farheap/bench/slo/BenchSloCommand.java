@@ -65,8 +65,10 @@ public final class BenchSloCommand implements Callable<Integer> {
     @Option(
             names = "--turns",
             paramLabel = "N",
-            defaultValue = "3",
-            description = "turns of each configuration, of which the medians are shown (default: ${DEFAULT-VALUE})")
+            defaultValue = "4",
+            description =
+                    "turns of each configuration, of which the medians are shown, rounded up to an even number, so that "
+                            + "the order favours none (default: ${DEFAULT-VALUE})")
     private int turns;
 
     @Option(
@@ -142,7 +144,7 @@ public final class BenchSloCommand implements Callable<Integer> {
             }
             TimingNote note = new TimingNote(ClockCost.nanos(), false, true);
             AccuracyReport figures =
-                    new AccuracyReport(experiment, count, margin, subject.recordBytes(), turns, note, out);
+                    new AccuracyReport(experiment, count, margin, subject.recordBytes(), experiment.turns(), note, out);
             figures.print();
             figures.summarize(report, others.share());
             output.write(report, output.plots() ? figures.plots() : new Plot[0]);

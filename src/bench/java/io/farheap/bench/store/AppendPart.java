@@ -168,14 +168,15 @@ final class AppendPart {
             sides.add(opened.add(new Side("file, synced", plan, FILE_TIER, true)));
             String[] servers = sides.stream().map(side -> side.server).toArray(String[]::new);
             ModelLateness lateness = opened.add(new ModelLateness(servers));
-            Rotation rotation = new Rotation(sides.size());
+            int turns = Rotation.turns(sides.size(), plan.rounds());
+            Rotation rotation = new Rotation(sides.size(), turns);
             TurnWarmUp warmUp = TurnWarmUp.untimed(sides.size());
             for (int turn = -1; turn >= -MOST_WARM_UPS && warmUp.more(); turn--) {
                 for (int place : rotation.order(turn)) {
                     warmUp.add(place, sides.get(place).run(plan.turnNanos()));
                 }
             }
-            for (int turn = 0; turn < plan.rounds(); turn++) {
+            for (int turn = 0; turn < turns; turn++) {
                 for (int place : rotation.order(turn)) {
                     sides.get(place).count(plan.turnNanos(), lateness);
                 }

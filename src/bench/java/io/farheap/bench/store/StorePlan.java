@@ -1,6 +1,7 @@
 package io.farheap.bench.store;
 
 import io.farheap.bench.ycsb.DataSet;
+import io.farheap.store.contract.CheckpointKind;
 import java.nio.file.Path;
 
 /**
@@ -33,7 +34,7 @@ record StorePlan(DataSet data, int appendBytes, int rounds, long turnNanos, Path
      * makes all records read-only, so between two of them each record may be copied to the log's end once.
      */
     long allLocal() {
-        long copies = 1L + StoreTurns.MOST_WARM_UPS + rounds;
+        long copies = 1L + StoreTurns.MOST_WARM_UPS + StoreTurns.counted(CheckpointKind.values().length, rounds);
         return (copies * data.logBytes() / PAGE_BYTES + SPARE_PAGES) * PAGE_BYTES;
     }
 }

@@ -6,11 +6,13 @@ import io.farheap.bench.report.Rotation;
 import io.farheap.bench.report.Samples;
 import io.farheap.bench.report.TurnWarmUp;
 import io.farheap.bench.report.Validity;
+import java.util.List;
+import java.util.stream.Stream;
 
 /**
- * The turns of two sides, of which the other one is the baseline: rates of both, or times of both. The sides alternate
- * in their order if they do the same kind of work. The ratio is that of the medians. No RDMA device takes part, so no
- * row is invalid.
+ * The turns of a pair of sides, of which the other one is the baseline: rates of both, or times of both. The sides
+ * alternate in their order if they do the same kind of work. Pairs of which rows stand below each other take turns,
+ * too, in an order that rotates. The ratio is that of the medians. No RDMA device takes part, so no row is invalid.
  */
 final class StoreTurns {
 
@@ -28,44 +30,72 @@ final class StoreTurns {
         double run() throws E;
     }
 
+    /**
+     * A side and the baseline beside it.
+     *
+     * @param other the baseline
+     */
+    record Pair<E extends Exception>(Run<E> side, Run<E> other) {}
+
     private final Samples side = new Samples();
     private final Samples other = new Samples();
     private final Samples ratios = new Samples();
     private boolean settled;
 
     /**
-     * Lets both sides take their turns.
+     * Lets all pairs take their turns.
      *
-     * @param rotates whether another side is the first in each turn; if not, the other side is always the first
-     * @param turns that count, after {@value TurnWarmUp#AGREEING} to {@value #MOST_WARM_UPS} that do not
+     * @param rotates whether another side of a pair is the first in each turn; if not, the other side is always the
+     *     first
+     * @param turns that count, at least, after {@value TurnWarmUp#AGREEING} to {@value #MOST_WARM_UPS} that do not
      * @param warm runs between these
+     * @return the turns of each pair, in their order
      */
-    static <E extends Exception> StoreTurns take(boolean rotates, int turns, Run<E> side, Run<E> other, Runnable warm)
+    static <E extends Exception> List<StoreTurns> take(boolean rotates, int turns, List<Pair<E>> pairs, Runnable warm)
             throws E {
-        StoreTurns taken = new StoreTurns();
-        Rotation rotation = new Rotation(SIDES);
-        TurnWarmUp warmUp = TurnWarmUp.untimed(SIDES);
+        List<StoreTurns> taken =
+                Stream.generate(StoreTurns::new).limit(pairs.size()).toList();
+        int counted = counted(pairs.size(), turns);
+        Rotation ofPairs = new Rotation(pairs.size(), counted);
+        Rotation inPair = new Rotation(SIDES, counted);
+        TurnWarmUp warmUp = TurnWarmUp.untimed(SIDES * pairs.size());
         for (int turn = -1; turn >= -MOST_WARM_UPS && warmUp.more(); turn--) {
-            double[] figures = run(rotation.order(rotates ? turn : OTHER), side, other);
-            warmUp.add(SIDE, figures[SIDE]);
-            warmUp.add(OTHER, figures[OTHER]);
+            for (int place : ofPairs.order(turn)) {
+                double[] figures = run(inPair.order(rotates ? turn : OTHER), pairs.get(place));
+                warmUp.add(SIDES * place + SIDE, figures[SIDE]);
+                warmUp.add(SIDES * place + OTHER, figures[OTHER]);
+            }
         }
         warm.run();
-        for (int turn = 0; turn < turns; turn++) {
-            double[] figures = run(rotation.order(rotates ? turn : OTHER), side, other);
-            taken.side.add(figures[SIDE]);
-            taken.other.add(figures[OTHER]);
-            taken.ratios.add(figures[SIDE] / figures[OTHER]);
+        for (int turn = 0; turn < counted; turn++) {
+            for (int place : ofPairs.order(turn)) {
+                taken.get(place).add(run(inPair.order(rotates ? turn : OTHER), pairs.get(place)));
+            }
         }
-        taken.settled = warmUp.settled();
+        for (int place = 0; place < taken.size(); place++) {
+            taken.get(place).settled = warmUp.settled(SIDES * place + SIDE) && warmUp.settled(SIDES * place + OTHER);
+        }
         return taken;
     }
 
+    /** Returns how many turns count if at least so many are wanted of so many pairs: even, and whole rotations. */
+    static int counted(int pairs, int turns) {
+        int round = new Rotation(pairs).round();
+        int unit = round % 2 == 0 && turns >= pairs ? round : SIDES;
+        return turns <= 1 ? turns : Math.ceilDiv(turns, unit) * unit;
+    }
+
+    private void add(double[] figures) {
+        side.add(figures[SIDE]);
+        other.add(figures[OTHER]);
+        ratios.add(figures[SIDE] / figures[OTHER]);
+    }
+
     /** Runs both sides in an order, and returns their figures by side. */
-    private static <E extends Exception> double[] run(int[] order, Run<E> side, Run<E> other) throws E {
+    private static <E extends Exception> double[] run(int[] order, Pair<E> pair) throws E {
         double[] figures = new double[SIDES];
         for (int place : order) {
-            figures[place] = place == SIDE ? side.run() : other.run();
+            figures[place] = place == SIDE ? pair.side().run() : pair.other().run();
         }
         return figures;
     }

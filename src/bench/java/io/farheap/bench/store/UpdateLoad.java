@@ -9,6 +9,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,6 +19,8 @@ import org.jspecify.annotations.Nullable;
 final class UpdateLoad implements AutoCloseable {
 
     private static final int GROUP = 64;
+    private static final long STILL_NANOS = 1_000_000;
+    static final long SETTLE_NANOS = 20_000_000;
 
     private final DataSet data;
     private final FarStore store;
@@ -25,6 +28,8 @@ final class UpdateLoad implements AutoCloseable {
     private final AtomicLong done = new AtomicLong();
     private final AtomicLong failed = new AtomicLong();
     private volatile boolean ends;
+    private volatile boolean paused;
+    private volatile boolean still;
     private volatile @Nullable Throwable failure;
 
     UpdateLoad(FarStore store, DataSet data) {
@@ -64,6 +69,9 @@ final class UpdateLoad implements AutoCloseable {
             long[] keys = new long[GROUP];
             SplittableRandom random = new SplittableRandom(1);
             while (!ends) {
+                if (paused) {
+                    standStill();
+                }
                 for (int i = 0; i < GROUP; i++) {
                     keys[i] = random.nextLong(data.records());
                 }
@@ -76,6 +84,30 @@ final class UpdateLoad implements AutoCloseable {
             }
         } catch (Throwable e) {
             failure = e;
+        }
+    }
+
+    private void standStill() {
+        still = true;
+        while (paused && !ends) {
+            LockSupport.parkNanos(STILL_NANOS);
+        }
+        still = false;
+    }
+
+    /** Returns when no operation is under way; none begins until {@link #resume}. */
+    void pause() {
+        paused = true;
+        while (!still && thread.isAlive()) {
+            Thread.yield();
+        }
+    }
+
+    /** Returns when the load continues. */
+    void resume() {
+        paused = false;
+        while (still && thread.isAlive()) {
+            Thread.yield();
         }
     }
 
@@ -120,6 +152,26 @@ final class UpdateLoad implements AutoCloseable {
     /** Returns reads that did not find the expected value. */
     long failed() {
         return failed.get();
+    }
+
+    /** Measures the rate of a load. */
+    @FunctionalInterface
+    interface Meter {
+
+        /** Returns operations a second over a time, which lasts until at least one has ended. */
+        double rate(long nanos) throws InterruptedException;
+    }
+
+    /**
+     * Returns operations a second of a load that has stood still, after a time that does not count: other data has
+     * replaced its own in the processor's caches.
+     *
+     * @param resume returns when the load continues
+     */
+    static double settled(Runnable resume, Meter meter, long nanos) throws InterruptedException {
+        resume.run();
+        meter.rate(SETTLE_NANOS);
+        return meter.rate(nanos);
     }
 
     /** Returns operations a second over a time, which lasts until at least one has ended. */

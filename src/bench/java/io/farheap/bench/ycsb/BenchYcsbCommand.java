@@ -98,23 +98,24 @@ public final class BenchYcsbCommand implements Callable<Integer> {
             paramLabel = "NAME",
             split = ",",
             description =
-                    "these alone: local, far, raw, file, tiered, offheap, hashmap, rocksdb, redis-mget, ... (default: all)")
+                    "these alone: local, local-1, far, raw, file, file-64, tiered, offheap, hashmap, rocksdb, redis-mget, ... (default: all)")
     private List<String> contestants = List.of();
 
     @Option(
             names = "--rounds",
             paramLabel = "N",
-            defaultValue = "5",
+            defaultValue = "20",
             description =
-                    "turns of each that count, after three to five shorter ones that do not (default: ${DEFAULT-VALUE})")
+                    "turns of each that count, after three to five that do not, rounded up to a multiple of the contestants "
+                            + "that take turns, so that each has each place equally often (default: ${DEFAULT-VALUE})")
     private int rounds;
 
     @Option(
             names = "--turn",
             paramLabel = "TIME",
             converter = Durations.class,
-            defaultValue = "400ms",
-            description = "how long a turn is (default: ${DEFAULT-VALUE})")
+            defaultValue = "100ms",
+            description = "how long a turn is, after a tenth of it that does not count (default: ${DEFAULT-VALUE})")
     private Duration turn;
 
     @Option(

@@ -20,14 +20,23 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Contestants that hold the same set of records, with the same budget of local memory, and take turns. They are opened
- * and loaded one after the other. A contestant that cannot be opened is absent, with a reason.
+ * Contestants that hold the same set of records and take turns, with the same budget of local memory or with shares of
+ * the log that differ. They are opened and loaded one after the other. A contestant that cannot be opened is absent,
+ * with a reason.
  */
 final class Contest implements AutoCloseable {
 
     static final String LOCAL = "local";
+    /** Key by key. */
+    static final String LOCAL_SINGLE = "local-1";
+
     static final String FAR = "far";
     static final String FILE = "file";
+    /** Key by key, as a thread that gets one key of RocksDB after another. */
+    static final String FILE_SINGLE = "file-1";
+
+    /** Group by group, each when the one before has ended, as a thread that hands its groups to RocksDB. */
+    static final String FILE_GROUP = "file-64";
     /** With a part of the same local memory for copies of records that were read. */
     static final String FAR_CACHED = "far-cached";
 
@@ -60,8 +69,6 @@ final class Contest implements AutoCloseable {
 
     /** Rounds that do not count, at most: some contestants never settle. */
     private static final int MOST_WARM_UPS = 5;
-    /** By which turns that do not count are shorter, so that all of them take as long as a round or two. */
-    private static final int WARM_UP_PART = 3;
 
     private static final double CACHED_PART = 0.75;
 
@@ -70,39 +77,41 @@ final class Contest implements AutoCloseable {
     }
 
     private final YcsbPlan plan;
-    private final double localShare;
     private final FarCachePool memories;
     private final PrintWriter progress;
     private final CloseStack resources = new CloseStack();
-    private final Map<String, Contestant> open = new LinkedHashMap<>();
+    private final List<Entrant> open = new ArrayList<>();
     private final Map<String, String> absent = new LinkedHashMap<>();
 
-    /** @param localShare of a store's log in local memory, which is also the budget of the other contestants */
-    Contest(YcsbPlan plan, double localShare, FarCachePool memories, PrintWriter progress) {
+    Contest(YcsbPlan plan, FarCachePool memories, PrintWriter progress) {
         this.plan = plan;
-        this.localShare = localShare;
         this.memories = memories;
         this.progress = progress;
     }
 
-    /** Opens and loads the wanted contestants, in this order. */
-    void open(List<String> names) throws IOException {
+    /**
+     * Opens and loads the wanted contestants, in this order.
+     *
+     * @param localShare of a store's log in local memory, which is also the budget of the other contestants
+     * @param distributions with which they take turns
+     */
+    void open(List<String> names, double localShare, List<KeyDistribution> distributions) throws IOException {
         for (String name : names) {
             if (plan.wants(name.equals(RESIZED) ? TIERED : name)) {
-                open(name);
+                open(name, localShare, distributions);
             }
         }
     }
 
-    private void open(String name) throws IOException {
+    private void open(String name, double localShare, List<KeyDistribution> distributions) throws IOException {
         Path directory = resources
                 .add(new ScratchDirectory(plan.directory(), "farheap-ycsb"))
                 .path();
         try {
             long begun = System.nanoTime();
-            Contestant contestant = resources.add(opening(name).open(directory));
+            Contestant contestant = resources.add(opening(name, localShare).open(directory));
             contestant.load();
-            open.put(name, contestant);
+            open.add(new Entrant(name, localShare, distributions, contestant));
             progress.printf("%s is loaded: %.1f s%n", name, (System.nanoTime() - begun) / 1e9)
                     .flush();
         } catch (PeerAbsentException e) {
@@ -114,23 +123,29 @@ final class Contest implements AutoCloseable {
         }
     }
 
-    private Opening opening(String name) throws PeerAbsentException {
+    private Opening opening(String name, double localShare) throws PeerAbsentException {
         DataSet data = plan.data();
+        // Stores that are open at a time have memories of their own.
+        String memory = name + " " + localShare;
         return switch (name) {
             case LOCAL -> directory -> new StoreContestant(data, new MemoryStorage(), 1);
+            case LOCAL_SINGLE -> directory -> StoreContestant.single(data, new MemoryStorage(), 1);
             case FAR ->
-                directory -> new StoreContestant(data, new FarStorage(data, memories.of(FAR, room(data))), localShare);
+                directory ->
+                        new StoreContestant(data, new FarStorage(data, memories.of(memory, room(data))), localShare);
             case FILE -> directory -> new StoreContestant(data, new FileStorage(data, directory), localShare);
+            case FILE_SINGLE -> directory -> StoreContestant.single(data, new FileStorage(data, directory), localShare);
+            case FILE_GROUP -> directory -> StoreContestant.group(data, new FileStorage(data, directory), localShare);
             case FAR_CACHED ->
                 directory -> new StoreContestant(
-                        data, new FarStorage(data, memories.of(FAR_CACHED, room(data))), localShare, CACHED_PART);
-            case FAR_CAFFEINE -> farCaffeine();
+                        data, new FarStorage(data, memories.of(memory, room(data))), localShare, CACHED_PART);
+            case FAR_CAFFEINE -> farCaffeine(memory, localShare);
             case FILE_CACHED ->
                 directory -> new StoreContestant(data, new FileStorage(data, directory), localShare, CACHED_PART);
             case FIO -> this::fio;
             case TIERED ->
                 directory -> new StoreContestant(
-                        data, new TieredStorage(data, directory, memories.of(TIERED, room(data))), localShare);
+                        data, new TieredStorage(data, directory, memories.of(memory, room(data))), localShare);
             case RESIZED -> directory -> new StoreContestant(data, new TieredStorage(data, directory), localShare);
             case RAW -> directory -> new RawReads(data, farMemory().cache());
             case HEAP_MAP -> directory -> new HeapMap(data);
@@ -141,8 +156,8 @@ final class Contest implements AutoCloseable {
             case FASTER -> directory -> new FasterReads(data, plan.faster(), directory);
             case REDIS_BENCHMARK -> directory -> new RedisBenchmark(data, directory);
             case MEMCSLAP -> Memcslap::new;
-            case DB_BENCH -> directory -> new DbBench(data, budgetBytes(), directory);
-            default -> provided(name);
+            case DB_BENCH -> directory -> new DbBench(data, budgetBytes(localShare), directory);
+            default -> provided(name, localShare);
         };
     }
 
@@ -155,7 +170,7 @@ final class Contest implements AutoCloseable {
     }
 
     private Contestant fio(Path directory) throws PeerAbsentException {
-        if (open.get(FILE) instanceof StoreContestant store) {
+        if (contestant(FILE) instanceof StoreContestant store) {
             Device device = store.storage().device();
             int block = device.readAlignment();
             int blocks = (plan.data().recordBytes() + block - 1) / block;
@@ -164,21 +179,21 @@ final class Contest implements AutoCloseable {
         throw new PeerAbsentException("it stands beside " + FILE + ", which takes no part");
     }
 
-    private Opening farCaffeine() throws PeerAbsentException {
+    private Opening farCaffeine(String memory, double localShare) throws PeerAbsentException {
         DataSet data = plan.data();
         LocalCacheProvider provider = LocallyCachedStore.provider();
         return directory -> new LocallyCachedStore(
-                data, new FarStorage(data, memories.of(FAR_CAFFEINE, room(data))), localShare, CACHED_PART, provider);
+                data, new FarStorage(data, memories.of(memory, room(data))), localShare, CACHED_PART, provider);
     }
 
     private FarCacheProcess farMemory() throws PeerAbsentException {
-        if (open.get(FAR) instanceof StoreContestant store && store.storage() instanceof FarStorage far) {
+        if (contestant(FAR) instanceof StoreContestant store && store.storage() instanceof FarStorage far) {
             return far.memory();
         }
         throw new PeerAbsentException("it reads the cache of " + FAR + ", which takes no part");
     }
 
-    private Opening provided(String name) throws PeerAbsentException {
+    private Opening provided(String name, double localShare) throws PeerAbsentException {
         for (ContestantProvider provider : ServiceLoader.load(ContestantProvider.class)) {
             if (provider.names().contains(name)) {
                 long budget = Math.max(1, Math.round(localShare * plan.data().logBytes()));
@@ -192,129 +207,90 @@ final class Contest implements AutoCloseable {
 
     /** Returns the index bytes of a store with as many records; 0 if no store is open. */
     private long indexBytes() {
-        return open.values().stream()
-                .filter(StoreContestant.class::isInstance)
-                .mapToLong(store -> store.facts().indexBytes())
+        return open.stream()
+                .filter(entrant -> entrant.contestant() instanceof StoreContestant)
+                .mapToLong(entrant -> entrant.contestant().facts().indexBytes())
                 .findFirst()
                 .orElse(0);
     }
 
     /** Returns the local memory of a store: its part of the log, and its index. */
-    private long budgetBytes() {
+    private long budgetBytes(double localShare) {
         return Math.max(1, Math.round(localShare * plan.data().logBytes()) + indexBytes());
-    }
-
-    /** Which contestants run a load, and with how many threads. */
-    private record Load(KeyDistribution distribution, int threads) {
-
-        /** A contestant with a number of threads of its own runs beside the first number of the plan alone. */
-        boolean isOf(Contestant contestant, YcsbPlan plan) {
-            return ExternalContestant.takes(contestant, plan.workload(), distribution)
-                    && (contestant.threads(threads) == threads
-                            || threads == plan.threads().getFirst());
-        }
     }
 
     /**
      * Runs rounds in which each contestant has a turn with each number of threads and each distribution that it
-     * supports, in an order that rotates. Rounds do not count, and have shorter turns, until the last three turns of
-     * each result agree within 5%, or until there have been {@value #MOST_WARM_UPS}.
+     * supports. With each of these the order rotates, and so many rounds count that each contestant has each place
+     * equally often. Rounds do not count until the last three turns of each result agree within 5%, or until there have
+     * been {@value #MOST_WARM_UPS}.
      */
     List<ContestResult> run(List<KeyDistribution> distributions) {
-        Map<String, ContestResult> results = new LinkedHashMap<>();
-        Map<String, List<KeyStream>> streams = new LinkedHashMap<>();
-        List<Load> loads = new ArrayList<>();
+        List<ContestRounds> loads = new ArrayList<>();
         for (KeyDistribution distribution : distributions) {
-            plan.threads().forEach(threads -> loads.add(new Load(distribution, threads)));
-        }
-        for (Load load : loads) {
-            open.forEach((name, contestant) -> {
-                if (load.isOf(contestant, plan)) {
-                    results.put(
-                            load + name, new ContestResult(name, load.distribution(), load.threads(), budgetBytes()));
+            for (int threads : plan.threads()) {
+                ContestRounds rounds = new ContestRounds(plan, distribution, threads, open, this::budgetBytes);
+                if (rounds.count() > 0) {
+                    loads.add(rounds);
                 }
-            });
+            }
         }
-        if (results.isEmpty()) {
+        if (loads.isEmpty()) {
             return List.of();
         }
-        List<String> names = List.copyOf(open.keySet());
-        Rotation rotation = new Rotation(names.size());
+        Rotation rotation = new Rotation(loads.size());
         try (ModelLateness lateness = new ModelLateness(memories.addresses())) {
-            boolean settled = false;
-            for (int warmUp = 1; warmUp <= MOST_WARM_UPS && !settled; warmUp++) {
-                for (Load load : loads) {
-                    for (int place : rotation.order(-warmUp)) {
-                        turn(load, names.get(place), streams, lateness, results, false);
-                    }
+            for (int warmUp = 1;
+                    warmUp <= MOST_WARM_UPS && !loads.stream().allMatch(ContestRounds::settled);
+                    warmUp++) {
+                for (int place : rotation.order(-warmUp)) {
+                    loads.get(place).run(-warmUp, lateness);
                 }
-                settled = results.values().stream().allMatch(ContestResult::settled);
                 progress.printf("warm-up %d of at most %d%n", warmUp, MOST_WARM_UPS)
                         .flush();
             }
-            for (int round = 0; round < plan.rounds(); round++) {
-                for (Load load : loads) {
-                    for (int place : rotation.order(round)) {
-                        turn(load, names.get(place), streams, lateness, results, true);
+            int most = loads.stream().mapToInt(ContestRounds::count).max().orElseThrow();
+            for (int round = 0; round < most; round++) {
+                for (int place : rotation.order(round)) {
+                    if (round < loads.get(place).count()) {
+                        loads.get(place).run(round, lateness);
                     }
                 }
-                progress.printf("round %d of %d%n", round + 1, plan.rounds()).flush();
+                progress.printf("round %d of %d%n", round + 1, most).flush();
             }
         }
-        return new ArrayList<>(results.values());
-    }
-
-    private void turn(
-            Load load,
-            String name,
-            Map<String, List<KeyStream>> streams,
-            ModelLateness lateness,
-            Map<String, ContestResult> results,
-            boolean counts) {
-        Contestant contestant = Objects.requireNonNull(open.get(name));
-        if (!load.isOf(contestant, plan)) {
-            return;
-        }
-        int threads = contestant.threads(load.threads());
-        List<KeyStream> ofLoad = streams.computeIfAbsent(
-                load.distribution() + " " + threads, ignored -> streams(load.distribution(), threads));
-        ContestResult result = Objects.requireNonNull(results.get(load + name));
-        if (counts) {
-            lateness.restart();
-            ContestTurn turn = ExternalContestant.turn(contestant, plan.workload(), ofLoad, plan.turnNanos());
-            result.add(turn, contestant, lateness);
-        } else {
-            long nanos = Math.max(1, plan.turnNanos() / WARM_UP_PART);
-            result.warmUp(ExternalContestant.turn(contestant, plan.workload(), ofLoad, nanos));
-        }
-    }
-
-    private List<KeyStream> streams(KeyDistribution distribution, int threads) {
-        List<KeyStream> streams = new ArrayList<>();
-        for (int thread = 0; thread < threads; thread++) {
-            streams.add(new KeyStream(distribution, plan.data().records(), thread, threads));
-        }
-        return streams;
+        return loads.stream().flatMap(load -> load.results().stream()).toList();
     }
 
     /** Runs a contestant while another activity continues, until that has ended. */
     ContestResult runDuring(String name, int threads, String what, BooleanSupplier goesOn) {
-        Contestant contestant = Objects.requireNonNull(open.get(name));
-        List<KeyStream> streams = streams(KeyDistribution.UNIFORM, threads);
-        ContestResult result = new ContestResult(what, KeyDistribution.UNIFORM, threads, budgetBytes());
+        Entrant entrant = Objects.requireNonNull(entrant(name));
+        Contestant contestant = entrant.contestant();
+        List<KeyStream> streams =
+                KeyStream.of(KeyDistribution.UNIFORM, plan.data().records(), threads);
+        ContestResult result = new ContestResult(
+                what, KeyDistribution.UNIFORM, threads, entrant.localShare(), budgetBytes(entrant.localShare()));
         try (ModelLateness lateness = new ModelLateness(memories.addresses())) {
             do {
-                ContestTurn turn = TurnRunner.run(contestant, plan.workload(), streams, plan.turnNanos() / 4);
+                ContestTurn turn = TurnRunner.run(contestant, plan.workload(), streams, plan.resizeTurnNanos());
                 result.add(turn, contestant, lateness);
             } while (goesOn.getAsBoolean());
         }
         return result;
     }
 
-    /** Returns null if it takes no part. */
+    /** Returns the first one of that name; null if it takes no part. */
     @Nullable
     Contestant contestant(String name) {
-        return open.get(name);
+        Entrant entrant = entrant(name);
+        return entrant == null ? null : entrant.contestant();
+    }
+
+    private @Nullable Entrant entrant(String name) {
+        return open.stream()
+                .filter(entrant -> entrant.name().equals(name))
+                .findFirst()
+                .orElse(null);
     }
 
     /** Reasons by name. */

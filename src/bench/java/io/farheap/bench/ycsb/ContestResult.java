@@ -1,11 +1,14 @@
 package io.farheap.bench.ycsb;
 
 import io.farheap.bench.report.BenchReport;
+import io.farheap.bench.report.MedianRatio;
 import io.farheap.bench.report.ModelLateness;
 import io.farheap.bench.report.Samples;
 import io.farheap.bench.report.TurnWarmUp;
 import io.farheap.bench.report.Validity;
 import java.io.PrintStream;
+import java.util.Comparator;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.HdrHistogram.Histogram;
@@ -22,6 +25,9 @@ final class ContestResult {
     /** The number of client threads in the plan. */
     final int threads;
 
+    /** Of the log, as the plan has it. */
+    final double localShare;
+
     final Samples rates = new Samples();
     private final long budgetBytes;
     private final ClientCounts tally = new ClientCounts();
@@ -35,9 +41,13 @@ final class ContestResult {
     private int otherCores;
     private boolean onDevice;
 
-    /** @param budgetBytes local memory that a store has, its log and its index */
-    ContestResult(String contestant, KeyDistribution distribution, int threads, long budgetBytes) {
+    /**
+     * @param localShare of the log, as the plan has it
+     * @param budgetBytes local memory that a store has, its log and its index
+     */
+    ContestResult(String contestant, KeyDistribution distribution, int threads, double localShare, long budgetBytes) {
         this.contestant = contestant;
+        this.localShare = localShare;
         this.distribution = distribution;
         this.threads = threads;
         this.budgetBytes = budgetBytes;
@@ -46,7 +56,7 @@ final class ContestResult {
 
     /** Returns the same result under another name. */
     ContestResult as(String name) {
-        ContestResult other = new ContestResult(name, distribution, threads, budgetBytes);
+        ContestResult other = new ContestResult(name, distribution, threads, localShare, budgetBytes);
         other.rates.addAll(rates);
         other.tally.add(tally);
         other.allocatedBytes = allocatedBytes;
@@ -110,9 +120,51 @@ final class ContestResult {
         return Objects.requireNonNull(facts);
     }
 
-    /** Whether its local memory is as large as a store's. */
+    /** Whether its local memory is as large as a store's; memory without a bound is not. */
     private boolean sameMemory() {
-        return Math.abs(means.bytesLocal() - budgetBytes) <= SAME_MEMORY * budgetBytes;
+        return facts().bounded() && Math.abs(means.bytesLocal() - budgetBytes) <= SAME_MEMORY * budgetBytes;
+    }
+
+    /**
+     * Returns the fastest one of some stores that has the same means: keys, threads, cores, operations in flight and in
+     * a group, and as much local memory, or all records in memory as this one has.
+     *
+     * @return null if there is none: then a ratio would compare means, and not contestants
+     */
+    @Nullable
+    ContestResult alike(List<ContestResult> stores) {
+        return stores.stream()
+                .filter(this::alike)
+                .max(Comparator.comparingDouble(store -> store.rates.median()))
+                .orElse(null);
+    }
+
+    private boolean alike(ContestResult store) {
+        return distribution == store.distribution
+                && ownThreads == store.ownThreads
+                && cores() == store.cores()
+                && inFlight() == store.inFlight()
+                && means.group() == store.means.group()
+                && facts().bounded()
+                && store.facts().bounded()
+                && (allLocal() && store.allLocal()
+                        || !allLocal() && !store.allLocal() && sameMemory() && store.sameMemory());
+    }
+
+    private boolean allLocal() {
+        return facts().localShare() == 1;
+    }
+
+    /** Puts the store with the same means, and the rate over that of the store; null if there is none. */
+    void putStore(BenchReport.Row row, List<ContestResult> stores) {
+        ContestResult store = alike(stores);
+        row.put("store", store == null ? null : store.contestant)
+                .put(
+                        "ratio_to_store",
+                        store == null
+                                ? Double.NaN
+                                : MedianRatio.ofRates(
+                                        validity().worse(store.validity()), rates.median(), store.rates.median()));
     }
 
     private double each(long count) {

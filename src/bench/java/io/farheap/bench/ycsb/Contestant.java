@@ -71,7 +71,8 @@ public interface Contestant extends AutoCloseable {
     /**
      * The means of a contestant: two rows are a fair comparison only if these are alike.
      *
-     * @param bytesLocal of local memory that it may use for records, indexes and caches, the page cache included
+     * @param bytesLocal of local memory that it may use for records, indexes and caches, the page cache included; if
+     *     nothing bounds it, what it has used so far
      * @param inFlight the most operations of one thread that are under way at a time
      * @param group operations that a thread hands over at once; 1 if it carries them out one by one
      */

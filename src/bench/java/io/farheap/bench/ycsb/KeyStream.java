@@ -1,6 +1,8 @@
 package io.farheap.bench.ycsb;
 
+import java.util.List;
 import java.util.SplittableRandom;
+import java.util.stream.IntStream;
 
 /**
  * The operations of one thread. Ranks and Zipfian keys are drawn before the measurement, since drawing one takes as
@@ -47,6 +49,13 @@ final class KeyStream {
         for (int i = 0; i < drawn.length; i++) {
             drawn[i] = latest ? records - 1 - keys.latest() : keys.zipfian();
         }
+    }
+
+    /** Returns a stream for each of so many threads. */
+    static List<KeyStream> of(KeyDistribution distribution, long records, int threads) {
+        return IntStream.range(0, threads)
+                .mapToObj(thread -> new KeyStream(distribution, records, thread, threads))
+                .toList();
     }
 
     private static long seed(KeyDistribution distribution, int thread, int threads) {

@@ -10,9 +10,9 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A session of a store. A group of reads is one request; for another group the buckets and records are touched first,
- * then its operations begin. As many operations wait for the device as the session accepts. Values that are read are
- * checked.
+ * A session of a store. If it is not to carry out one operation after another, a group of reads is one request; for
+ * another group the buckets and records are touched first, then its operations begin. As many operations wait for the
+ * device as the session accepts. Values that are read are checked.
  */
 final class StoreClient implements ContestantClient, StoreCompletion {
 
@@ -26,6 +26,8 @@ final class StoreClient implements ContestantClient, StoreCompletion {
     private final MemorySegment written;
     private final Update modification;
     private final ReadGroups groups;
+    private final boolean single;
+    private final boolean whole;
 
     // Memory for results; the free places are in a stack.
     private final int[] free;
@@ -36,8 +38,14 @@ final class StoreClient implements ContestantClient, StoreCompletion {
 
     private final boolean[] reading;
 
-    /** @param pending the most waiting operations of the session */
-    StoreClient(StoreSession session, DataSet data, int pending, ClientCounts tally) {
+    /**
+     * @param pending the most waiting operations of the session
+     * @param single whether an operation begins when the one before has ended
+     * @param whole whether a group begins when the one before has ended
+     */
+    StoreClient(StoreSession session, DataSet data, int pending, boolean single, boolean whole, ClientCounts tally) {
+        this.single = single;
+        this.whole = whole;
         this.session = session;
         this.data = data;
         this.tally = tally;
@@ -58,12 +66,31 @@ final class StoreClient implements ContestantClient, StoreCompletion {
 
     @Override
     public void run(OperationGroup group) {
-        if (group.readsOnly()) {
+        if (single) {
+            one(group);
+        } else if (group.readsOnly()) {
             groups.read(group);
         } else {
             mixed(group);
         }
+        if (whole) {
+            end();
+        }
         session.poll();
+    }
+
+    /** Waits until all operations have ended. */
+    private void end() {
+        while (session.pending() > 0) {
+            makeRoom();
+        }
+    }
+
+    private void one(OperationGroup group) {
+        for (int i = 0; i < OperationGroup.SIZE; i++) {
+            begin(group.kinds[i], group.keys[i], group.timed(i));
+            end();
+        }
     }
 
     private void mixed(OperationGroup group) {

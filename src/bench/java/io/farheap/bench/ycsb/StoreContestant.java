@@ -9,6 +9,7 @@ import io.farheap.store.StoreSession;
 final class StoreContestant implements Contestant {
 
     static final int PENDING = 256;
+    private static final int ONE = 1;
 
     private static final int LEAST_PAGE_BITS = 12;
     /** The least number of pages that a log works with. */
@@ -22,6 +23,11 @@ final class StoreContestant implements Contestant {
     private final DataSet data;
     private final LogStorage storage;
     private final FarStore store;
+    /** The most operations of a thread that wait for the device. */
+    private final int pending;
+    /** Whether a thread's group begins when the one before has ended. */
+    private final boolean whole;
+
     private long cacheBytes;
     private final CloseStack resources = new CloseStack();
 
@@ -35,7 +41,14 @@ final class StoreContestant implements Contestant {
 
     /** @param cachedPart the part of that memory for copies of records that were read */
     StoreContestant(DataSet data, LogStorage storage, double localShare, double cachedPart) {
+        this(data, storage, localShare, cachedPart, PENDING, false);
+    }
+
+    private StoreContestant(
+            DataSet data, LogStorage storage, double localShare, double cachedPart, int pending, boolean whole) {
         this.data = data;
+        this.pending = pending;
+        this.whole = whole;
         this.storage = resources.add(storage);
         try {
             store = resources.add(store(Math.max(LEAST_SHARE, localShare), cachedPart));
@@ -44,6 +57,16 @@ final class StoreContestant implements Contestant {
                 throw e;
             }
         }
+    }
+
+    /** Returns a store whose threads carry out one operation after another, as a map without groups does. */
+    static StoreContestant single(DataSet data, LogStorage storage, double localShare) {
+        return new StoreContestant(data, storage, localShare, 0, ONE, false);
+    }
+
+    /** Returns a store whose threads wait for each group, as those that hand one to a map's or RocksDB's call do. */
+    static StoreContestant group(DataSet data, LogStorage storage, double localShare) {
+        return new StoreContestant(data, storage, localShare, 0, OperationGroup.SIZE, true);
     }
 
     private FarStore store(double localShare, double cachedPart) {
@@ -60,7 +83,7 @@ final class StoreContestant implements Contestant {
                 .memory(Math.max(LEAST_PAGES, pages + spare - cached) << bits)
                 .readCache(cacheBytes)
                 .expectedKeys(data.records())
-                .pending(PENDING);
+                .pending(pending);
         if (data.valueBytes() != Long.BYTES) {
             builder.records(Long.BYTES, data.valueBytes());
         }
@@ -87,7 +110,7 @@ final class StoreContestant implements Contestant {
 
     @Override
     public StoreClient open(ClientCounts tally) {
-        return new StoreClient(openSession(), data, PENDING, tally);
+        return new StoreClient(openSession(), data, pending, pending == ONE, whole, tally);
     }
 
     StoreSession openSession() {
@@ -128,7 +151,10 @@ final class StoreContestant implements Contestant {
     @Override
     public Means means() {
         long bytes = store.logBytesInMemory() + cacheBytes + store.indexBytes();
-        return notLocalBytes() == 0 ? Means.grouped(bytes) : new Means(bytes, PENDING, OperationGroup.SIZE);
+        if (pending == ONE) {
+            return Means.single(bytes);
+        }
+        return notLocalBytes() == 0 ? Means.grouped(bytes) : new Means(bytes, pending, OperationGroup.SIZE);
     }
 
     @Override

@@ -4,12 +4,14 @@ import com.sun.management.ThreadMXBean;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.BrokenBarrierException;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicReference;
 
 /** Runs a turn: threads carry out operations on a contestant for a time. */
 final class TurnRunner {
@@ -17,7 +19,13 @@ final class TurnRunner {
     /** In one of this many groups one operation is timed: reading the clock takes as long as a fast operation. */
     private static final int TIMED_EVERY = 2;
 
+    /** Before a turn's time: one over this part of it. A thread with many operations under way begins with none. */
+    private static final int RAMP_PART = 10;
+
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+
+    /** The result of one thread. */
+    private record ThreadTurn(TurnWindow.Share share, ClientCounts tally, long allocatedBytes) {}
 
     private TurnRunner() {}
 
@@ -28,25 +36,29 @@ final class TurnRunner {
     static ContestTurn run(Contestant contestant, YcsbWorkload workload, List<KeyStream> streams, long nanos) {
         try (ExecutorService executor = Executors.newFixedThreadPool(streams.size())) {
             // All threads begin when all have opened their clients.
-            CyclicBarrier ready = new CyclicBarrier(streams.size());
-            List<Future<ContestTurn>> running = new ArrayList<>();
+            AtomicReference<TurnWindow> window = new AtomicReference<>();
+            CyclicBarrier ready = new CyclicBarrier(streams.size(), () -> {
+                long begin = System.nanoTime() + nanos / RAMP_PART;
+                window.set(new TurnWindow(begin, begin + nanos));
+            });
+            List<Future<ThreadTurn>> running = new ArrayList<>();
             for (KeyStream stream : streams) {
-                running.add(executor.submit(() -> run(contestant, workload, stream, nanos, ready)));
+                running.add(executor.submit(() -> run(contestant, workload, stream, window, ready)));
             }
-            double rate = 0;
+            List<TurnWindow.Share> shares = new ArrayList<>();
             ClientCounts tally = new ClientCounts();
             long allocated = 0;
-            for (Future<ContestTurn> future : running) {
-                ContestTurn turn = future.get();
-                rate += turn.opsPerSecond();
-                tally.add(turn.tally());
-                allocated += turn.allocatedBytes();
+            for (Future<ThreadTurn> future : running) {
+                ThreadTurn ran = future.get();
+                shares.add(ran.share());
+                tally.add(ran.tally());
+                allocated += ran.allocatedBytes();
             }
             if (tally.wrong > 0) {
                 throw new IllegalStateException(
                         tally.wrong + " of " + tally.ended + " operations failed, or read a value never stored");
             }
-            return new ContestTurn(rate, tally, allocated);
+            return new ContestTurn(Objects.requireNonNull(window.get()).perSecond(shares), tally, allocated);
         } catch (InterruptedException e) {
             throw new IllegalStateException("interrupted", e);
         } catch (ExecutionException e) {
@@ -55,13 +67,17 @@ final class TurnRunner {
     }
 
     @SuppressWarnings("try")
-    private static ContestTurn run(
-            Contestant contestant, YcsbWorkload workload, KeyStream stream, long nanos, CyclicBarrier ready)
+    private static ThreadTurn run(
+            Contestant contestant,
+            YcsbWorkload workload,
+            KeyStream stream,
+            AtomicReference<TurnWindow> window,
+            CyclicBarrier ready)
             throws Exception {
         ClientCounts tally = new ClientCounts();
         try (ContestantClient client = contestant.open(tally)) {
             await(ready);
-            return run(client, tally, workload, stream, nanos);
+            return run(client, tally, workload, stream, Objects.requireNonNull(window.get()));
         } catch (Throwable e) {
             // So that no other thread waits for this one.
             ready.reset();
@@ -77,17 +93,15 @@ final class TurnRunner {
         }
     }
 
-    private static ContestTurn run(
-            ContestantClient client, ClientCounts tally, YcsbWorkload workload, KeyStream stream, long nanos)
+    private static ThreadTurn run(
+            ContestantClient client, ClientCounts tally, YcsbWorkload workload, KeyStream stream, TurnWindow window)
             throws Exception {
         OperationGroup group = new OperationGroup();
         stream.shuffle();
         long groups = 0;
         long allocated = THREADS.getCurrentThreadAllocatedBytes();
-        long begun = System.nanoTime();
-        long now = begun;
-        // A rate of 0, which a short turn on a busy machine may have, cannot be compared.
-        while (now - begun < nanos || tally.ended == 0) {
+        TurnWindow.Share share = window.new Share(System.nanoTime());
+        do {
             stream.fill(group, workload);
             if (groups++ % TIMED_EVERY == 0) {
                 group.time();
@@ -95,11 +109,9 @@ final class TurnRunner {
                 group.timeNone();
             }
             client.run(group);
-            now = System.nanoTime();
-        }
-        double rate = tally.ended * 1e9 / (now - begun);
+        } while (share.continues(System.nanoTime(), tally.ended));
         allocated = THREADS.getCurrentThreadAllocatedBytes() - allocated;
         client.drain();
-        return new ContestTurn(rate, tally, allocated);
+        return new ThreadTurn(share, tally, allocated);
     }
 }

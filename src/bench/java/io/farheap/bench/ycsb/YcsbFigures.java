@@ -10,7 +10,6 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
@@ -28,17 +27,31 @@ final class YcsbFigures implements AutoCloseable {
 
     private static final List<Double> LOCAL_SHARES = List.of(0.0, 1 / 6.0, 1 / 3.0, 1 / 2.0, 2 / 3.0, 1.0);
 
+    private static final List<KeyDistribution> DISTRIBUTIONS =
+            List.of(KeyDistribution.UNIFORM, KeyDistribution.ZIPFIAN);
+
     private static final List<String> STORES = List.of(
             Contest.LOCAL,
+            Contest.LOCAL_SINGLE,
             Contest.FAR,
             Contest.RAW,
             Contest.FILE,
+            Contest.FILE_GROUP,
+            Contest.FILE_SINGLE,
             Contest.FIO,
             Contest.TIERED,
             Contest.FAR_CACHED,
             Contest.FILE_CACHED);
+    /** Stores that a contestant with the same means is compared with. */
+    private static final List<String> PLAIN_STORES = List.of(
+            Contest.LOCAL, Contest.LOCAL_SINGLE, Contest.FAR, Contest.FILE, Contest.FILE_GROUP, Contest.FILE_SINGLE);
+
+    /** Stores of figure 18 that take part with other shares of local memory, too. */
+    private static final List<String> SHARED =
+            List.of(Contest.FAR, Contest.FILE, Contest.TIERED, Contest.FAR_CACHED, Contest.FILE_CACHED);
+
     /** Stores of figure 19 of which the share of local memory varies. */
-    private static final Set<String> SPLITS = Set.of(Contest.FAR, Contest.FILE);
+    private static final List<String> SPLITS = List.of(Contest.FAR, Contest.FILE);
 
     private static final List<String> OTHERS = List.of(
             Contest.OFF_HEAP,
@@ -98,26 +111,32 @@ final class YcsbFigures implements AutoCloseable {
         List<String> all = new ArrayList<>(STORES);
         all.addAll(OTHERS);
         all.addAll(Contest.ELSEWHERE.keySet());
-        if (plan.data().valueBytes() == Long.BYTES) {
-            bars(plan, run18(plan, LOCAL_SHARE, all, List.of(KeyDistribution.UNIFORM, KeyDistribution.ZIPFIAN)), "");
-            bars(plan, run18(plan, LITTLE, STORES, List.of(KeyDistribution.ZIPFIAN)), "-little");
-            return;
-        }
-        bars(plan, run18(plan, LARGE.getFirst(), all, List.of(KeyDistribution.UNIFORM, KeyDistribution.ZIPFIAN)), "");
-        for (double share : LARGE.subList(1, LARGE.size())) {
-            bars(plan, run18(plan, share, STORES, List.of(KeyDistribution.ZIPFIAN)), "-" + Math.round(100 * share));
-        }
-    }
-
-    private List<ContestResult> run18(
-            YcsbPlan plan, double share, List<String> names, List<KeyDistribution> distributions) throws IOException {
-        header(18, plan, "%.0f %% of the log in local memory".formatted(100 * share));
-        try (Contest contest = new Contest(plan, share, memories, progress)) {
-            contest.open(names);
-            List<ContestResult> results = contest.run(distributions);
+        boolean small = plan.data().valueBytes() == Long.BYTES;
+        double share = small ? LOCAL_SHARE : LARGE.getFirst();
+        List<Double> others = small ? List.of(LITTLE) : LARGE.subList(1, LARGE.size());
+        header(18, plan, "%.0f %% of the log in local memory, and other shares".formatted(100 * share));
+        try (Contest contest = new Contest(plan, memories, progress)) {
+            contest.open(all, share, DISTRIBUTIONS);
+            for (double other : others) {
+                contest.open(SHARED, other, List.of(KeyDistribution.ZIPFIAN));
+            }
+            List<ContestResult> results = contest.run(DISTRIBUTIONS);
             write(18, plan, results);
             writeAbsent(18, contest.absent());
-            return results;
+            bars(
+                    plan,
+                    results.stream()
+                            .filter(result -> result.localShare == share)
+                            .toList(),
+                    "");
+            for (double other : others) {
+                bars(
+                        plan,
+                        results.stream()
+                                .filter(result -> result.localShare == other)
+                                .toList(),
+                        small ? "-little" : "-" + Math.round(100 * other));
+            }
         }
     }
 
@@ -167,33 +186,36 @@ final class YcsbFigures implements AutoCloseable {
     }
 
     /**
-     * Measures shares of local memory from none to all of the log, uniform. A store with all memory local takes turns
-     * with each of them.
+     * Measures shares of local memory from none to all of the log, uniform. The stores of all shares, and one with all
+     * memory local, take turns with each other.
      */
     void figure19(YcsbPlan plan) throws IOException {
         Map<String, TreeMap<Double, Double>> lines = new TreeMap<>();
         LogSplits splits =
                 prices == null ? null : new LogSplits(prices, plan.data().logBytes());
-        for (double share : LOCAL_SHARES) {
-            header(19, plan, "%.0f %% of the log in local memory".formatted(100 * share));
-            try (Contest contest = new Contest(plan, share, memories, progress)) {
-                contest.open(List.of(Contest.LOCAL, Contest.FAR, Contest.RAW, Contest.FILE, Contest.FIO));
-                List<ContestResult> results = contest.run(List.of(KeyDistribution.UNIFORM));
-                write(19, plan, results);
-                writeAbsent(19, contest.absent());
-                for (ContestResult result : results) {
-                    Double all = rate(results, Contest.LOCAL, result.threads);
-                    Double median = result.comparableRate();
-                    if (all == null || median == null) {
-                        continue;
-                    }
-                    lines.computeIfAbsent(
-                                    result.contestant + ", " + Plurals.of(result.threads, "thread"),
-                                    ignored -> new TreeMap<>())
-                            .put(100 * share, median / all);
-                    if (splits != null && SPLITS.contains(result.contestant)) {
-                        splits.add(result);
-                    }
+        header(19, plan, "none to all of the log in local memory");
+        try (Contest contest = new Contest(plan, memories, progress)) {
+            List<KeyDistribution> uniform = List.of(KeyDistribution.UNIFORM);
+            contest.open(List.of(Contest.LOCAL), 1, uniform);
+            for (double share : LOCAL_SHARES) {
+                contest.open(SPLITS, share, uniform);
+            }
+            contest.open(List.of(Contest.RAW, Contest.FIO), LOCAL_SHARE, uniform);
+            List<ContestResult> results = contest.run(uniform);
+            write(19, plan, results);
+            writeAbsent(19, contest.absent());
+            for (ContestResult result : results) {
+                Double all = rate(results, Contest.LOCAL, result.threads);
+                Double median = result.comparableRate();
+                if (all == null || median == null || !SPLITS.contains(result.contestant)) {
+                    continue;
+                }
+                lines.computeIfAbsent(
+                                result.contestant + ", " + Plurals.of(result.threads, "thread"),
+                                ignored -> new TreeMap<>())
+                        .put(100 * result.localShare, median / all);
+                if (splits != null) {
+                    splits.add(result);
                 }
             }
         }
@@ -212,8 +234,8 @@ final class YcsbFigures implements AutoCloseable {
     /** Measures far memory from none to all of what is not local, resized while it is used. */
     void figure20(YcsbPlan plan) throws IOException {
         header(20, plan, "%.0f %% of the log in local memory, the rest on files".formatted(100 * LOCAL_SHARE));
-        try (Contest contest = new Contest(plan, LOCAL_SHARE, memories, progress)) {
-            contest.open(List.of(Contest.RESIZED));
+        try (Contest contest = new Contest(plan, memories, progress)) {
+            contest.open(List.of(Contest.RESIZED), LOCAL_SHARE, DISTRIBUTIONS);
             writeAbsent(20, contest.absent());
             if (contest.contestant(Contest.RESIZED) instanceof StoreContestant store
                     && store.storage() instanceof TieredStorage storage) {
@@ -228,7 +250,7 @@ final class YcsbFigures implements AutoCloseable {
 
     void header(int figure, YcsbPlan plan, String what) {
         out.printf(
-                "%nfigure %d: %,d records with values of %d bytes, a log of %,d bytes, %s; medians of %d turns of %d ms%n",
+                "%nfigure %d: %,d records with values of %d bytes, a log of %,d bytes, %s; medians of at least %d turns of %d ms%n",
                 figure,
                 plan.data().records(),
                 plan.data().valueBytes(),
@@ -240,9 +262,15 @@ final class YcsbFigures implements AutoCloseable {
 
     void write(int figure, YcsbPlan plan, List<ContestResult> results) {
         ContestResult.printHeader(out);
+        List<ContestResult> stores = results.stream()
+                .filter(result -> PLAIN_STORES.contains(result.contestant))
+                .toList();
         for (ContestResult result : results) {
             result.print(out);
             BenchReport.Row row = result.put(report.row().put("figure", (long) figure), plan, report.model());
+            if (!STORES.contains(result.contestant)) {
+                result.putStore(row, stores);
+            }
             if (prices != null) {
                 row.put(
                                 "price_tib_hour",

@@ -12,8 +12,8 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * A thread replaces a map, and waits for slices as {@link SliceRunner#await} does: no slice with the earlier map sees
- * the thread's later changes, such as a freed region.
+ * A thread replaces a map, and waits for slices as {@link UnderWaySlices} does: no slice with the earlier map sees the
+ * thread's later changes, such as a freed region.
  */
 @JCStressTest
 @Outcome(id = "0, [01]", expect = Expect.ACCEPTABLE, desc = "the slice used a region that was there, or the new map")
@@ -59,7 +59,10 @@ public class ReplacedMapStress {
     public void replace() {
         lease.map(AFTER);
         AsymmetricFence.heavy();
-        slices.await();
+        int number = slices.underWay();
+        while (!slices.over(number)) {
+            Thread.onSpinWait();
+        }
         FREED.setOpaque(this, true);
     }
 

@@ -8,6 +8,7 @@ import io.farheap.remote.server.ServerLinks;
 import io.farheap.remote.server.ServerRing;
 import io.farheap.rpc.batch.BatchConnection;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -193,7 +194,7 @@ public final class CallLink {
     @SuppressWarnings("NullAway")
     boolean full() {
         RpcLane now = lane;
-        return now != null && !connection.failed() && !now.hasRoom();
+        return now != null && !connection.failed() && now.isFull();
     }
 
     // After hasRoom.
@@ -226,8 +227,9 @@ public final class CallLink {
         }
     }
 
-    int underWay() {
-        return lane == null ? 0 : lane.underWay();
+    /** Whether polls have something to do, even if no call is under way. */
+    boolean busy() {
+        return lane != null && lane.busy();
     }
 
     /** Called before the last poll before a sleep. */
@@ -255,6 +257,13 @@ public final class CallLink {
             lane = null;
             connection = null;
             ring = null;
+        }
+    }
+
+    /** Takes the calls back that have not been sent. */
+    void takeUnsent(IntConsumer tags) {
+        if (lane != null) {
+            lane.takeUnsent(tag -> tags.accept((int) tag));
         }
     }
 

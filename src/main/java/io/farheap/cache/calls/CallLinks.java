@@ -14,6 +14,7 @@ import io.farheap.verbs.Context;
 import java.util.Arrays;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
+import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -122,6 +123,16 @@ public final class CallLinks implements ServerLinks.Owner<ServerRing>, AutoClose
         }
     }
 
+    /** Whether polls have something to do, even if no call is under way. */
+    boolean busy() {
+        for (CallLink link : links) {
+            if (link.busy()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     void send() {
         for (CallLink link : links) {
             link.send();
@@ -137,7 +148,7 @@ public final class CallLinks implements ServerLinks.Owner<ServerRing>, AutoClose
             link.listen();
         }
         for (CallLink link : links) {
-            if (link.underWay() > 0 && !link.requestWakeUp()) {
+            if (link.busy() && !link.requestWakeUp()) {
                 most = UNCERTAIN_NANOS;
             }
         }
@@ -152,10 +163,15 @@ public final class CallLinks implements ServerLinks.Owner<ServerRing>, AutoClose
         }
     }
 
-    /** Stops sending to a server. The caller then calls {@link #forget}. */
-    void leave(RemoteServer server) {
+    /**
+     * Stops sending to a server. The caller then calls {@link #forget}.
+     *
+     * @param unsent gets the tags of calls that have not been sent
+     */
+    void leave(RemoteServer server, IntConsumer unsent) {
         CallLink link = find(server);
         if (link != null) {
+            link.takeUnsent(unsent);
             links = Arrays.stream(links).filter(other -> other != link).toArray(CallLink[]::new);
             link.leave();
         }

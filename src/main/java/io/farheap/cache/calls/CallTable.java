@@ -79,6 +79,7 @@ public final class CallTable {
         call.token = itsToken;
         call.contextBytes = 0;
         call.tries = 0;
+        call.wasLost = false;
         call.misses = 0;
         call.returns = 0;
         call.refusals = 0;
@@ -110,6 +111,7 @@ public final class CallTable {
      * another waits for the fence.
      */
     void lose(SessionCall call) {
+        call.wasLost = true;
         move(call, call.readsOnly() ? SessionCall.KEPT : SessionCall.UNFENCED);
     }
 

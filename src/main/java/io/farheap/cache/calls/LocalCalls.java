@@ -2,6 +2,7 @@ package io.farheap.cache.calls;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
+import io.farheap.cache.contract.CallResult;
 import io.farheap.cache.contract.Completion;
 import io.farheap.cache.contract.Status;
 import io.farheap.cache.order.RequestBuffer;
@@ -20,8 +21,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Runs calls in the client if no server runs their procedure: the same translated code, in which each access is a read,
  * a write or an atomic of the session. The device's atomics are not atomic with those of a server's procedures, so an
- * atomic on a word of a server that runs the procedure is left to that server; a set of many words is refused. Inside
- * the session's gate.
+ * atomic on a word of a server that runs the procedure is left to that server; a set of many words ends the call.
+ * Inside the session's gate.
  */
 public final class LocalCalls implements AutoCloseable, Completion {
 
@@ -51,8 +52,13 @@ public final class LocalCalls implements AutoCloseable, Completion {
     /** Receives the events of local calls. */
     interface LocalCallListener {
 
-        /** A call has ended; its result is at an address until this returns. */
-        void ended(int place, int status, int code, long from, int bytes);
+        /**
+         * A call has ended; its result is at an address until this returns.
+         *
+         * @param address as {@link io.farheap.cache.contract.CallResult#address}
+         * @param line as {@link io.farheap.cache.contract.CallResult#line}
+         */
+        void ended(int place, int status, int code, long from, int bytes, long address, int line);
 
         /** Whether a server has taken over a call that is about to access an address. */
         boolean takesOver(int place, CallContext context);
@@ -184,13 +190,14 @@ public final class LocalCalls implements AutoCloseable, Completion {
     private void run(int place) {
         CallContext context = contexts[place];
         if (statuses[place] != CallStatus.DONE) {
-            end(place, statuses[place], 0, 0);
+            end(place, statuses[place], 0, 0, CallResult.NOWHERE, 0);
             return;
         }
         context.map(nowhere().address(), entries(), Long.numberOfTrailingZeros(table.regionBytes()));
         switch (context.run(SLICE_FUEL)) {
-            case CallContext.RETURNED -> end(place, CallStatus.DONE, context.code(), context.resultBytes());
-            case CallContext.ENDED -> end(place, context.status(), 0, 0);
+            case CallContext.RETURNED ->
+                end(place, CallStatus.DONE, context.code(), context.resultBytes(), CallResult.NOWHERE, 0);
+            case CallContext.ENDED -> end(place, context.status(), 0, 0, context.endAddress(), context.line());
             case CallContext.ACCESS -> proceed(place);
             default -> {
                 // The call has used up its slice, and continues with the next poll.
@@ -217,7 +224,7 @@ public final class LocalCalls implements AutoCloseable, Completion {
         long address = context.address();
         int may = cache.atomics() ? ended.atomic(place, address) : MAY_NOT;
         if (may == MAY_NOT) {
-            end(place, CallStatus.REFUSED, 0, 0);
+            endAtAtomic(place, context);
             return;
         }
         boolean swap = context.accessKind() == CallContext.COMPARE_AND_SET;
@@ -274,7 +281,7 @@ public final class LocalCalls implements AutoCloseable, Completion {
                         bytes);
             }
             default -> {
-                end(place, CallStatus.REFUSED, 0, 0);
+                endAtAtomic(place, context);
                 return;
             }
         }
@@ -329,11 +336,15 @@ public final class LocalCalls implements AutoCloseable, Completion {
         context.accessDone(found);
     }
 
+    private void endAtAtomic(int place, CallContext context) {
+        end(place, CallStatus.INCOMPLETE, CallStatus.NO_ATOMIC, 0, context.address(), context.suspendedLine());
+    }
+
     // As in run.
     @SuppressWarnings("NullAway")
-    private void end(int place, int status, int code, int bytes) {
+    private void end(int place, int status, int code, int bytes, long address, int line) {
         forget(place);
-        ended.ended(place, status, code, contexts[place].resultAddress(), bytes);
+        ended.ended(place, status, code, contexts[place].resultAddress(), bytes, address, line);
     }
 
     // As in run.

@@ -53,8 +53,10 @@ public final class SessionCall {
     long begun;
     /** Whether it has waited for a moving region since it was sent last. */
     boolean held;
-    /** How often it was lost. */
+    /** How often it was lost with its connection. */
     byte tries;
+    /** Whether it was sent and not answered once, so that it may have run. */
+    boolean wasLost;
     /** The server that it was sent to last, or null. */
     @Nullable
     RemoteServer sentTo;

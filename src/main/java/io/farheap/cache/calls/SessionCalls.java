@@ -4,6 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
 import io.farheap.cache.contract.CallCompletion;
+import io.farheap.cache.contract.CallResult;
 import io.farheap.cache.order.RequestBuffer;
 import io.farheap.cache.order.RequestPath;
 import io.farheap.lifetime.Closeables;
@@ -56,7 +57,7 @@ public final class SessionCalls implements AutoCloseable {
     private static final int RETURNS = 10_000;
     /**
      * How often a call that has begun is sent again to a server that refuses it and does not say that it has too many
-     * calls for now.
+     * calls for now, as servers of earlier releases do not.
      */
     private static final int MOST_REFUSALS = 1 << 20;
 
@@ -211,11 +212,14 @@ public final class SessionCalls implements AutoCloseable {
             link = links.add(server);
         }
         if (!link.hasRoom()) {
-            if (polled && (server.lost() != null || link.unreachable())) {
-                end(call, CallStatus.LOST, 0, 0);
-                return true;
+            if (polled && server.lost() != null) {
+                giveUp(call, CallStatus.UNREACHABLE, CallStatus.SERVER_GONE);
+            } else if (polled && link.unreachable()) {
+                giveUp(call, CallStatus.UNREACHABLE, CallStatus.NO_CONNECTION);
+            } else {
+                return false;
             }
-            return false;
+            return true;
         }
         send(call, called, server, link);
         return true;
@@ -236,7 +240,7 @@ public final class SessionCalls implements AutoCloseable {
             boolean ends = polled && call.contextBytes == 0;
             if (ends) {
                 LOG.log(System.Logger.Level.WARNING, called + " is refused: no server runs it, nor is there memory", e);
-                refuse(call);
+                giveUp(call, CallStatus.REFUSED, CallStatus.NO_MEMORY);
             } else if (call.contextBytes > 0) {
                 call.waitsForMemory = true;
                 call.memoryAt = System.nanoTime() + MEMORY_PAUSE_NANOS;
@@ -248,10 +252,23 @@ public final class SessionCalls implements AutoCloseable {
     }
 
     /**
-     * Ends a call that cannot continue: as refused or, if it has run at a server and may have changed words, as lost.
+     * Ends a call that cannot continue, and of which nothing can take effect any more.
+     *
+     * @param untouched its status if it was never sent, or was refused before it ran
+     * @param reason one of {@link CallStatus}
      */
-    private void refuse(SessionCall call) {
-        end(call, call.contextBytes == 0 ? CallStatus.REFUSED : CallStatus.LOST, 0, 0);
+    private void giveUp(SessionCall call, int untouched, int reason) {
+        if (call.contextBytes > 0) {
+            end(call, CallStatus.INCOMPLETE, reason, 0, call.address, 0);
+        } else if (call.wasLost) {
+            lose(call);
+        } else {
+            end(call, untouched, reason, 0, call.address, 0);
+        }
+    }
+
+    private void lose(SessionCall call) {
+        end(call, CallStatus.LOST, 0, 0, CallResult.NOWHERE, 0);
     }
 
     private void runHere(SessionCall call, RegisteredProcedure called) {
@@ -297,13 +314,13 @@ public final class SessionCalls implements AutoCloseable {
      * @return how many
      */
     int poll() {
-        if (calls.pending() == 0) {
+        if (calls.pending() == 0 && !links.busy()) {
             return 0;
         }
         ended = 0;
         links.poll(handler);
         for (SessionCall call = calls.over(); call != null; call = calls.over()) {
-            end(call, CallStatus.LOST, 0, 0);
+            lose(call);
         }
         here.poll();
         goOn(true);
@@ -318,10 +335,18 @@ public final class SessionCalls implements AutoCloseable {
             lost(call);
             return;
         }
+        if (outcome == Outcome.NOT_POSTED) {
+            // The connection failed before it was sent: the next one takes it.
+            calls.move(call, SessionCall.KEPT);
+            return;
+        }
         if (outcome != Outcome.DONE || bytes < CallFormat.REPLY_BYTES) {
-            // A call that failed at the server may have run before.
-            boolean ran = outcome == Outcome.DONE || outcome == Outcome.FAILED || call.contextBytes > 0;
-            end(call, ran ? CallStatus.LOST : CallStatus.REFUSED, 0, 0);
+            if (outcome == Outcome.DONE || outcome == Outcome.FAILED) {
+                // It may have run before it failed.
+                lose(call);
+            } else {
+                giveUp(call, CallStatus.REFUSED, CallStatus.NO_OPERATION);
+            }
             return;
         }
         long at = memory.answer(call);
@@ -329,29 +354,35 @@ public final class SessionCalls implements AutoCloseable {
         int code = NativeMemory.ALL.get(JAVA_INT_UNALIGNED, at + 4);
         long value = NativeMemory.ALL.get(JAVA_LONG_UNALIGNED, at + 8);
         if (status == CallFormat.LEFT) {
-            left(call, value, bytes - CallFormat.REPLY_BYTES);
+            left(call, value, bytes - CallFormat.REPLY_BYTES, code >>> CallFormat.KIND_BITS);
         } else if (status == CallStatus.DONE) {
             int length = Math.min(bytes - CallFormat.REPLY_BYTES, call.resultBytes);
             MemorySegment.copy(NativeMemory.ALL, at + CallFormat.REPLY_BYTES, NativeMemory.ALL, call.result, length);
-            end(call, CallStatus.DONE, code, length);
-        } else if (status == CallStatus.REFUSED && call.contextBytes > 0) {
+            end(call, CallStatus.DONE, code, length, CallResult.NOWHERE, 0);
+        } else if (status == CallStatus.REFUSED) {
             refused(call, code);
+        } else if (status == CallStatus.FAULT) {
+            end(call, status, 0, 0, CallResult.NOWHERE, (int) value);
         } else {
-            end(call, status, 0, 0);
+            // Servers of earlier releases send the address of the last access although no access ends such a call.
+            long address = status == CallStatus.OUT_OF_FUEL ? CallResult.NOWHERE : value;
+            end(call, status, 0, 0, address, code);
         }
     }
 
     /**
-     * A server has refused a call that has run at another, so it cannot end as refused: it continues when the server
-     * has room, however long that takes.
+     * A server has refused a call. If it has run at another server, it continues when this one has room, however long
+     * that takes; or it ends as incomplete, since the server would refuse it again.
      *
-     * @param reason {@link CallFormat#FULL}, or 0 if the server would refuse it again or does not say why
+     * @param reason one of {@link CallStatus}; 0 from servers of earlier releases, whatever the reason
      */
     private void refused(SessionCall call, int reason) {
-        if (reason == CallFormat.FULL || ++call.refusals < MOST_REFUSALS) {
+        boolean waits = reason == CallStatus.TOO_MANY_CALLS
+                || reason == CallStatus.NO_REASON && ++call.refusals < MOST_REFUSALS;
+        if (waits && (call.contextBytes > 0 || call.wasLost)) {
             calls.move(call, SessionCall.KEPT);
         } else {
-            end(call, CallStatus.LOST, 0, 0);
+            giveUp(call, CallStatus.REFUSED, reason);
         }
     }
 
@@ -364,7 +395,7 @@ public final class SessionCalls implements AutoCloseable {
     @SuppressWarnings("NullAway")
     private void lost(SessionCall call) {
         if (call.procedure.readsOnly() && ++call.tries >= TRIES) {
-            end(call, CallStatus.LOST, 0, 0);
+            lose(call);
         } else {
             calls.lose(call);
         }
@@ -373,16 +404,16 @@ public final class SessionCalls implements AutoCloseable {
     /** A call has accessed an address that its server does not have. */
     // As in goOn.
     @SuppressWarnings("NullAway")
-    private void left(SessionCall call, long at, int bytes) {
+    private void left(SessionCall call, long at, int bytes, int line) {
         if (at < call.from || at >= call.from + call.span || bytes < 1) {
-            end(call, CallStatus.OUT_OF_RANGE, 0, 0);
+            end(call, CallStatus.OUT_OF_RANGE, 0, 0, at, line);
             return;
         }
         if (call.procedure.stops()
                 && table.indexOf(at) != procedures.moving()
                 && server(at) != null
                 && server(at) != server(call.address)) {
-            end(call, CallStatus.STOPPED, 0, 0);
+            end(call, CallStatus.STOPPED, 0, 0, at, line);
             return;
         }
         if (server(at) != call.sentTo) {
@@ -399,10 +430,10 @@ public final class SessionCalls implements AutoCloseable {
     private final class LocalCallHandler implements LocalCalls.LocalCallListener {
 
         @Override
-        public void ended(int place, int status, int code, long from, int bytes) {
+        public void ended(int place, int status, int code, long from, int bytes, long address, int line) {
             SessionCall call = calls.get(place);
             MemorySegment.copy(NativeMemory.ALL, from, NativeMemory.ALL, call.result, bytes);
-            end(call, status, code, bytes);
+            end(call, status, code, bytes, address, line);
         }
 
         /** Not while the region moves: its new server may run the procedure. */
@@ -459,13 +490,13 @@ public final class SessionCalls implements AutoCloseable {
 
     // As in goOn.
     @SuppressWarnings("NullAway")
-    private void end(SessionCall call, int status, int code, int bytes) {
+    private void end(SessionCall call, int status, int code, int bytes, long address, int line) {
         CallCompletion done = call.completion;
         long itsToken = call.token;
         counts.ended(status, call.begun);
         calls.release(call);
         ended++;
-        done.completed(itsToken, status, code, bytes);
+        done.completed(itsToken, status, code, bytes, address, line);
     }
 
     /** Calls between issue and callback. */
@@ -484,7 +515,7 @@ public final class SessionCalls implements AutoCloseable {
      * @return the most ns to sleep; 0 for ever
      */
     long listen() {
-        if (calls.pending() == 0) {
+        if (calls.pending() == 0 && !links.busy()) {
             return 0;
         }
         // A call that runs here raises no event.
@@ -505,7 +536,7 @@ public final class SessionCalls implements AutoCloseable {
         for (int i = 0; i < MOST; i++) {
             SessionCall call = calls.get(i);
             if (call.state == SessionCall.KEPT) {
-                ends.add(() -> refuse(call));
+                ends.add(() -> giveUp(call, CallStatus.REFUSED, CallStatus.CLOSED));
             }
         }
         Closeables.all(ends);
@@ -517,7 +548,8 @@ public final class SessionCalls implements AutoCloseable {
 
     /** Stops polling for a server's answers; the caller then makes the {@link #links} forget it. */
     void leave(RemoteServer server) {
-        links.leave(server);
+        // Before the link ends: what it has not sent goes to the server that has the region by now.
+        links.leave(server, place -> calls.move(calls.get(place), SessionCall.KEPT));
         calls.leave(server);
     }
 

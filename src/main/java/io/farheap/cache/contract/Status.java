@@ -1,5 +1,7 @@
 package io.farheap.cache.contract;
 
+import io.farheap.procedure.CallStatus;
+
 /** How a request ended: a code, for callbacks that must not allocate. */
 public final class Status {
 
@@ -19,13 +21,19 @@ public final class Status {
     public static final int SEGMENT_GONE = 3;
     /** Splits of a page of a coded cache disagree, and there are too few to determine which are wrong. */
     public static final int CORRUPT = 4;
+    /**
+     * Never sent, as its server could not be reached: nothing of it was done, and nothing will be. Calls end so, with
+     * {@link CallStatus#UNREACHABLE}, the same number; reads and writes end as {@link #LOST} so far.
+     */
+    public static final int UNREACHABLE = CallStatus.UNREACHABLE;
 
     private Status() {}
 
     /**
      * The status of a request of which parts ended with these two, in whatever order they ended: OK only if both are,
-     * else the first of {@link #LOST}, {@link #CORRUPT}, {@link #CLOSED}, {@link #SEGMENT_GONE} that is among them.
-     * Content that is gone has to be filled again, whatever else has failed, and the segment is the caller's own.
+     * else the first of {@link #LOST}, {@link #CORRUPT}, {@link #UNREACHABLE}, {@link #CLOSED}, {@link #SEGMENT_GONE}
+     * that is among them. Content that is gone has to be filled again, whatever else has failed, and the segment is the
+     * caller's own.
      */
     public static int worse(int one, int other) {
         return rank(one) >= rank(other) ? one : other;
@@ -36,8 +44,9 @@ public final class Status {
             case OK -> 0;
             case SEGMENT_GONE -> 1;
             case CLOSED -> 2;
-            case CORRUPT -> 3;
-            default -> 4;
+            case UNREACHABLE -> 3;
+            case CORRUPT -> 4;
+            default -> 5;
         };
     }
 
@@ -50,6 +59,7 @@ public final class Status {
             case SEGMENT_GONE ->
                 "the memory segment was closed, belongs to another thread, or maps a file that was cut";
             case CORRUPT -> "splits of a page disagree, and they are too few to determine which are wrong";
+            case UNREACHABLE -> "its server could not be reached, and it was never sent";
             default -> "status " + status;
         };
     }

@@ -37,6 +37,10 @@ public final class BlockingRequests implements Completion, CallCompletion {
     private int code;
 
     private int resultBytes;
+    /** Where the call ended, as in {@link CallResult}. */
+    private long endAddress;
+
+    private int line;
 
     BlockingRequests(
             SessionAdmission admission,
@@ -114,7 +118,7 @@ public final class BlockingRequests implements Completion, CallCompletion {
         while (!done) {
             progress.awaitProgress();
         }
-        return new CallResult(status, code, resultBytes);
+        return new CallResult(status, code, resultBytes, endAddress, line);
     }
 
     private void begin() {
@@ -133,10 +137,17 @@ public final class BlockingRequests implements Completion, CallCompletion {
 
     @Override
     public void completed(long token, int how, int returned, int bytes) {
+        completed(token, how, returned, bytes, CallResult.NOWHERE, 0);
+    }
+
+    @Override
+    public void completed(long token, int how, int returned, int bytes, long at, int itsLine) {
         if (token == ticket) {
             status = how;
             code = returned;
             resultBytes = bytes;
+            endAddress = at;
+            line = itsLine;
             done = true;
         }
     }

@@ -192,10 +192,19 @@ public final class ControlClient implements ControlPlane, AutoCloseable {
      * @param lease just opened here
      */
     public LeaseKeeper keep(Lease lease, LeaseListener listener) {
+        return keep(lease, System.nanoTime(), listener);
+    }
+
+    /**
+     * The same, for a lease that counts from when it was asked for.
+     *
+     * @param askedAt {@link System#nanoTime} before it was asked for
+     */
+    public LeaseKeeper keep(Lease lease, long askedAt, LeaseListener listener) {
         SharedServerChannel link = channel.shared();
         return link == null
-                ? new LeaseKeeper(this, lease, listener)
-                : new LeaseKeeper(link.keeper(), this::beginRenewal, lease, listener);
+                ? new LeaseKeeper(this, lease, askedAt, listener)
+                : new LeaseKeeper(link.keeper(), this::beginRenewal, lease, askedAt, listener);
     }
 
     void beginRenewal(long leaseId, long withinNanos, Consumer<@Nullable ControlException> ended) {

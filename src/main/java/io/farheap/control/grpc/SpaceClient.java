@@ -40,7 +40,14 @@ final class SpaceClient implements SpacePlane {
     }
 
     @Override
-    public SpaceGrant create(long leaseId, SpaceKey key, int regions, long millis, byte[] descriptor, long creationId) {
+    public SpaceGrant create(
+            long leaseId,
+            SpaceKey key,
+            int regions,
+            long millis,
+            byte[] descriptor,
+            long creationId,
+            boolean readOnly) {
         CreateSpaceRequest request = CreateSpaceRequest.newBuilder()
                 .setLeaseId(leaseId)
                 .setKey(ControlMessages.message(key))
@@ -48,6 +55,7 @@ final class SpaceClient implements SpacePlane {
                 .setMillis(millis)
                 .setDescription(ByteString.copyFrom(descriptor))
                 .setCreationId(creationId)
+                .setReadOnly(readOnly)
                 .build();
         return call(regions, within -> within.create(request), reply -> SpaceReplyReader.space(reply, regions, server));
     }

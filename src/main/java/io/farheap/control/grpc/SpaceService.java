@@ -50,7 +50,8 @@ final class SpaceService extends SpacesGrpc.SpacesImplBase {
                         request.getRegions(),
                         request.getMillis(),
                         request.getDescription().toByteArray(),
-                        request.getCreationId()),
+                        request.getCreationId(),
+                        request.getReadOnly()),
                 SpaceService::message);
     }
 

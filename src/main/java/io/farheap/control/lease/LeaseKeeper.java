@@ -31,12 +31,26 @@ public final class LeaseKeeper implements AutoCloseable {
      * @param lease just opened on {@code plane}
      */
     public LeaseKeeper(ControlPlane plane, Lease lease, LeaseListener listener) {
-        this(new LeaseRenewalThread(), true, new RenewedLease(LeaseRenewer.blocking(plane), lease, listener, LOG));
+        this(plane, lease, System.nanoTime(), listener);
+    }
+
+    /** The same. @param askedAt {@link System#nanoTime} before the lease was asked for, from which on it counts */
+    public LeaseKeeper(ControlPlane plane, Lease lease, long askedAt, LeaseListener listener) {
+        this(
+                new LeaseRenewalThread(),
+                true,
+                new RenewedLease(LeaseRenewer.blocking(plane), lease, askedAt, listener, LOG));
     }
 
     /** Starts renewing, on a thread that may renew other leases: so {@code renewals} must not wait. */
     public LeaseKeeper(LeaseRenewalThread thread, LeaseRenewer renewals, Lease lease, LeaseListener listener) {
-        this(thread, false, new RenewedLease(renewals, lease, listener, LOG));
+        this(thread, renewals, lease, System.nanoTime(), listener);
+    }
+
+    /** The same. @param askedAt {@link System#nanoTime} before the lease was asked for, from which on it counts */
+    public LeaseKeeper(
+            LeaseRenewalThread thread, LeaseRenewer renewals, Lease lease, long askedAt, LeaseListener listener) {
+        this(thread, false, new RenewedLease(renewals, lease, askedAt, listener, LOG));
     }
 
     private LeaseKeeper(LeaseRenewalThread thread, boolean alone, RenewedLease kept) {
@@ -49,6 +63,15 @@ public final class LeaseKeeper implements AutoCloseable {
     /** Requests a call of the listener when the lease is renewed the next time. Does not wait. */
     public void tellNextRenewal() {
         kept.tellNextRenewal();
+    }
+
+    /**
+     * Until when the server keeps the lease for certain if no further renewal succeeds, in {@link System#nanoTime}: its
+     * duration after the last successful renewal was sent, less a thousandth, as clocks drift. A process that was
+     * stopped in the meantime learns later that the lease is lost.
+     */
+    public long heldUntil() {
+        return kept.heldUntil();
     }
 
     /** Requests a renewal now, because there is a sign that the lease may be lost. Does not wait. */

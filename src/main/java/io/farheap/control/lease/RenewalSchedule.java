@@ -6,7 +6,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Decides when to renew a lease, and when it is lost: the contract of {@link LeaseKeeper} without threads and without a
- * clock. All times are in ns; those named {@code now} are {@link System#nanoTime}. Used by one thread.
+ * clock. All times are in ns; those named {@code now} are {@link System#nanoTime}. Used by one thread, but for
+ * {@link #heldUntil}.
  */
 final class RenewalSchedule {
 
@@ -17,16 +18,20 @@ final class RenewalSchedule {
     static final long UNENDED_NANOS = 10_000_000_000L;
 
     private static final long LATE_NANOS = 1_000_000_000L;
+    /** Two clocks drift apart by at most this share. */
+    private static final long DRIFT = 1000;
 
     private final long duration;
-    private long renewedAt;
+    private volatile long renewedAt;
     private long sentAt;
     private long dueAt;
     private boolean asking;
     private @Nullable ControlException failed;
     private @Nullable ControlException lost;
 
-    /** @param now when the lease was opened, or a moment later */
+    /**
+     * @param now when the lease was asked for, or a moment later: until it is renewed, its duration counts from there
+     */
     RenewalSchedule(long durationNanos, long now) {
         duration = durationNanos;
         renewedAt = now;
@@ -36,6 +41,14 @@ final class RenewalSchedule {
     /** The time at which to call {@link #begin} next. */
     long dueAt() {
         return dueAt;
+    }
+
+    /**
+     * Until when the server keeps the lease for certain, if no further renewal succeeds: its duration after the last
+     * successful one was sent, less what clocks drift. Any thread.
+     */
+    long heldUntil() {
+        return renewedAt + duration - duration / DRIFT;
     }
 
     /** Why it is lost, or null while it is kept. */

@@ -13,10 +13,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * A lease that a {@link LeaseRenewalThread} renews, with its listener.
  *
- * <p><b>Between threads.</b> Only the keeper's thread uses {@code times}. The listener is called on a thread that
- * exists for that call, with the lock {@code telling}: so there are never two calls at a time for one lease, and a
- * thread that has set {@code closed} and then held the lock knows that no call is in progress or will follow. The
- * listener itself may close its lease: it has the lock already.
+ * <p><b>Between threads.</b> Only the keeper's thread uses {@code times}, but for its {@link #heldUntil}. The listener
+ * is called on a thread that exists for that call, with the lock {@code telling}: so there are never two calls at a
+ * time for one lease, and a thread that has set {@code closed} and then held the lock knows that no call is in progress
+ * or will follow. The listener itself may close its lease: it has the lock already.
  */
 final class RenewedLease {
 
@@ -29,17 +29,22 @@ final class RenewedLease {
     private volatile boolean tellRenewal;
     private volatile boolean closed;
 
-    RenewedLease(LeaseRenewer renewals, Lease lease, LeaseListener listener, System.Logger log) {
+    RenewedLease(LeaseRenewer renewals, Lease lease, long askedAt, LeaseListener listener, System.Logger log) {
         this.renewals = renewals;
         this.lease = lease;
         this.listener = listener;
         this.log = log;
-        times = new RenewalSchedule(lease.durationNanos(), System.nanoTime());
+        times = new RenewalSchedule(lease.durationNanos(), askedAt);
     }
 
     /** On the keeper's thread, as all methods below unless they state otherwise. */
     RenewalSchedule times() {
         return times;
+    }
+
+    /** As {@link RenewalSchedule#heldUntil}. Any thread. */
+    long heldUntil() {
+        return times.heldUntil();
     }
 
     /**

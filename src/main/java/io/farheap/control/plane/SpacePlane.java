@@ -13,7 +13,8 @@ import java.util.List;
  * free.
  *
  * <p>A space's regions belong to no lease: {@link ControlPlane#release}, {@link ControlPlane#export} and batches of
- * reads and writes cannot use them. Clients that have a space open trust each other, since each can write all of it.
+ * reads and writes cannot use them. Clients that have a space open trust each other, since each can write all of it,
+ * unless it was created to be read alone.
  *
  * <p>Thread-safe. Every method throws {@link ControlException} as those of {@link ControlPlane} do. Each call may be
  * repeated if its answer was lost, and then returns the answer that the first call had, or would have had.
@@ -45,7 +46,19 @@ public interface SpacePlane {
      *     many spaces as it may; OUT_OF_MEMORY; GRANT_REFUSED if the server has a cache manager, which grants only
      *     caches; NOT_FOUND if the space that was created by that number has ended
      */
-    SpaceGrant create(long leaseId, SpaceKey key, int regions, long millis, byte[] descriptor, long creationId);
+    default SpaceGrant create(
+            long leaseId, SpaceKey key, int regions, long millis, byte[] descriptor, long creationId) {
+        return create(leaseId, key, regions, millis, descriptor, creationId, false);
+    }
+
+    /**
+     * The same.
+     *
+     * @param readOnly whether all leases may READ the space and neither WRITE it nor use atomics there, so that the
+     *     server's own services alone change it
+     */
+    SpaceGrant create(
+            long leaseId, SpaceKey key, int regions, long millis, byte[] descriptor, long creationId, boolean readOnly);
 
     /**
      * Opens a space. A lease that has it open gets the same opening again, with the regions by which the space has

@@ -122,6 +122,11 @@ public final class BlockAllocator {
         return block;
     }
 
+    /** Asks the services for blocks of a class, for requests that do without one until there is an answer. */
+    public void askAhead(int sizeClass) {
+        mailbox.askAhead(sizeClass);
+    }
+
     /** From the blocks held here; an answer that was asked for ahead is not taken. */
     private long takeExact(int sizeClass) {
         long block = takeFree(sizeClass);

@@ -8,7 +8,7 @@ import java.util.Map;
  * Totals of all sessions of a map that this process has opened, with those that are closed. If sessions are in use, the
  * figures are of about the same moment.
  *
- * @param hits gets that found their key; a hit needs no call of a server
+ * @param hits gets that found their key
  * @param misses gets that did not
  * @param stored objects, by sets, adds, replaces, compare-and-sets and increments
  * @param refused adds, replaces, compare-and-sets, increments and touches that the object, or its absence, did not
@@ -17,6 +17,9 @@ import java.util.Map;
  * @param touched objects that got another time to live
  * @param noRoom requests that found no room
  * @param lost requests whose server was lost
+ * @param pointerHits gets that found their object by a pointer, with one READ; {@code hits} includes them
+ * @param stalePointers gets whose pointer led to no current object, and that looked their key up after that READ, or
+ *     called the server of a leased map
  * @param readAgain gets that read their bucket again, since the block that it named had been used again
  * @param swapsLost compare-and-swaps of requests that failed because another client was faster, and were repeated
  * @param evicted objects
@@ -39,6 +42,8 @@ public record MapCounts(
         long touched,
         long noRoom,
         long lost,
+        long pointerHits,
+        long stalePointers,
         long readAgain,
         long swapsLost,
         long evicted,
@@ -61,7 +66,7 @@ public record MapCounts(
         return String.format(
                 Locale.ROOT,
                 "%,d hits, %,d misses, %,d stored, %,d refused, %,d deleted, %,d touched, %,d without room, %,d lost; "
-                        + "%,d read again, %,d swaps lost, %,d evicted %s, %,d crowded out, %,d victims lost, "
+                        + "%,d by pointers, %,d stale pointers, %,d read again, %,d swaps lost, %,d evicted %s, %,d crowded out, %,d victims lost, "
                         + "%,d unlinked, %,d claims removed, %,d moved; regrets %s; %,d READs, %,d WRITEs, "
                         + "%,d compare-and-swaps, %,d fetch-and-adds",
                 hits,
@@ -72,6 +77,8 @@ public record MapCounts(
                 touched,
                 noRoom,
                 lost,
+                pointerHits,
+                stalePointers,
                 readAgain,
                 swapsLost,
                 evicted,

@@ -16,6 +16,12 @@ public record MapDrain(long objects, long moved, long evicted, long movedBytes) 
 
     static final MapDrain NONE = new MapDrain(0, 0, 0, 0);
 
+    /** The totals of two servers. */
+    public MapDrain plus(MapDrain other) {
+        return new MapDrain(
+                objects + other.objects, moved + other.moved, evicted + other.evicted, movedBytes + other.movedBytes);
+    }
+
     @Override
     public String toString() {
         return String.format(

@@ -51,8 +51,11 @@ final class EvacuationWorker {
     private boolean counted;
 
     private long left;
+    private final int looksInVain;
 
-    EvacuationWorker(MapRequests session, ServerScan scan, DrainTotals totals) {
+    /** @param lost whether the server is lost: objects that a process may have pointers to stay then */
+    EvacuationWorker(MapRequests session, ServerScan scan, boolean lost, DrainTotals totals) {
+        looksInVain = lost ? 1 : LOOKS_IN_VAIN;
         this.session = session;
         this.blocking = new BlockingMapSession(session);
         this.scan = scan;
@@ -69,7 +72,7 @@ final class EvacuationWorker {
     long empty(long since, long movingUntil) {
         long fewest = look(since, movingUntil);
         counted = true;
-        for (int inVain = 0; fewest > 0 && inVain < LOOKS_IN_VAIN && !totals.failed; ) {
+        for (int inVain = 0; fewest > 0 && inVain < looksInVain && !totals.failed; ) {
             long again = look(Long.MAX_VALUE, System.nanoTime());
             inVain = again < fewest ? 0 : inVain + 1;
             fewest = Math.min(fewest, again);

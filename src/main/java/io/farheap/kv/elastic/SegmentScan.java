@@ -17,9 +17,9 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Finds the objects whose blocks lie in a segment without reading the whole table: each block has the hash of its
- * object's key, which gives the bucket of a slot that may name it. A block that has not been stored in a slot yet still
- * has its former content, and no slot names it. One thread.
+ * Finds the objects whose blocks lie in a segment without reading the whole table: each block has its object's key, or
+ * the hash of it, which gives the bucket of a slot that may name it. A block that has not been stored in a slot yet
+ * still has its former content, and no slot names it. One thread.
  */
 final class SegmentScan implements AutoCloseable {
 
@@ -61,7 +61,7 @@ final class SegmentScan implements AutoCloseable {
         for (int unit = 0; unit + units <= bytes / BlockFormat.UNIT_BYTES; unit += units) {
             long block = table.block(unit);
             if (BlockFormat.incarnation(ALL, block) != 0) {
-                find(place + unit, BlockFormat.hash(ALL, block));
+                find(place + unit, BlockFormat.hash(ALL, block, units * BlockFormat.UNIT_BYTES, space.keyHash()));
             }
         }
     }

@@ -14,6 +14,7 @@ import io.farheap.kv.session.MapRequests;
 import io.farheap.kv.space.SpaceMemory;
 import io.farheap.thread.Uninterruptibles;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -39,7 +40,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>If the draining process dies in between, the server is as it was, with fewer objects; or it has left, and its
  * space ends by its time to live or when the server joins again. A lost server is taken out in the same way, but its
- * objects are evicted. Any thread, one at a time.
+ * objects are evicted. One that had the table has been replaced when the map was opened without it; then only the words
+ * of its objects are left to take out. Any thread, one at a time.
  */
 public final class ServerDrain {
 
@@ -76,6 +78,9 @@ public final class ServerDrain {
         boolean without = servers.goesWithout(hostPort);
         MapServer leaving = without ? null : find(hostPort);
         int number = leaving == null ? space.without() : leaving.number();
+        if (number < 0 && servers.retired() != 0) {
+            return forgotten(within, progress);
+        }
         if (number < 0) {
             throw new IllegalArgumentException("server " + hostPort + " is not one of the map's any more");
         }
@@ -84,6 +89,19 @@ public final class ServerDrain {
             endSpace(hostPort, leaving);
             return objects.done();
         }
+    }
+
+    /** Evicts the objects of servers that had the table and were replaced; requests do so only where they meet them. */
+    private MapDrain forgotten(Duration within, Consumer<MapDrain> progress) {
+        MapDrain sum = null;
+        for (long left = servers.retired(); left != 0; left &= left - 1) {
+            int number = Long.numberOfTrailingZeros(left);
+            try (ServerEvacuation objects = new ServerEvacuation(servers.remote(), space, number, sessions)) {
+                objects.empty(true, () -> {}, TimeUnit.NANOSECONDS.convert(within), progress);
+                sum = sum == null ? objects.done() : sum.plus(objects.done());
+            }
+        }
+        return Objects.requireNonNull(sum);
     }
 
     private void takeOut(
@@ -156,8 +174,8 @@ public final class ServerDrain {
         boolean lost = isLost(leaving);
         Runnable refuse = leaving == null || lost ? () -> {} : () -> refuseBlocks(leaving.line());
         long left = objects.empty(lost, refuse, within, progress);
-        // Some objects of a lost server stay: gets miss them, and their slots are emptied like all that name no region
-        // of the map.
+        // Some objects of a lost server stay, which cannot be marked: requests for them are lost until all processes
+        // know that it has left, and empty their slots from then on.
         if (left > 0 && !lost) {
             throw new MapException("after " + EvacuationWorker.LOOKS_IN_VAIN + " looks at the table there are still "
                     + left + " objects on the server, which stays in the map; see farheap kv audit, and try again");

@@ -137,7 +137,7 @@ final class ServerEvacuation implements AutoCloseable {
             // Nothing on a lost server can be moved.
             long since = lost ? Long.MAX_VALUE : scan.usedSince();
             refused.join();
-            left.add(new EvacuationWorker(session, scan, totals).empty(since, System.nanoTime() + movingNanos));
+            left.add(new EvacuationWorker(session, scan, lost, totals).empty(since, System.nanoTime() + movingNanos));
         } finally {
             // Another thread closes the session.
             session.release();

@@ -83,7 +83,7 @@ final class ServerScan implements AutoCloseable {
         }
         int region = chunks.region(next);
         int bucket = chunks.bucket(next);
-        if (space.isGone(space.layout().serverOf(region))) {
+        if (space.isGone(space.layout().serverOfTable(region))) {
             next++;
             return true;
         }
@@ -124,7 +124,11 @@ final class ServerScan implements AutoCloseable {
         boolean isCold = used < oldest;
         if (isHere(word)) {
             (isCold ? cold : whole).add(slot, word, used);
-        } else if (isCold && elsewhere.count() < whole.count() && !SlotWord.isIndex(word) && space.mayUse(word)) {
+        } else if (isCold
+                && elsewhere.count() < whole.count()
+                && !SlotWord.isIndex(word)
+                && space.holdsBlock(word)
+                && space.mayUse(word)) {
             elsewhere.add(slot, word, used);
         }
     }

@@ -51,7 +51,7 @@ final class TableSample {
         long seenUnits = 0;
         for (int chunk = 0; chunk < chunks.count(); chunk += step) {
             int region = chunks.region(chunk);
-            if (!space.isGone(space.layout().serverOf(region))) {
+            if (!space.isGone(space.layout().serverOfTable(region))) {
                 seenUnits += add(table, table.readSlots(region, chunks.bucket(chunk)));
             }
             read++;
@@ -87,7 +87,7 @@ final class TableSample {
         double room = 0;
         for (int region = 0; region < space.regions(); region++) {
             if (space.hasRegion(region) && space.layout().serverOf(region) != leaving) {
-                room += (double) shape.segments(region) * shape.segmentBytes() / BlockFormat.UNIT_BYTES;
+                room += (double) space.segmentsOf(region) * shape.segmentBytes() / BlockFormat.UNIT_BYTES;
             }
         }
         return FILLED * room;

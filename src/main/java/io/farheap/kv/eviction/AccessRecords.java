@@ -11,8 +11,18 @@ public interface AccessRecords {
      * @param bucket the copy in which the slot was found
      * @param head a copy of the words before the key of the block that the slot named there
      * @param block the word of the block that has the object now
+     * @return what is known of the object's accesses now, valid until the next call
      */
-    void accessed(long hash, long bucket, int slot, long head, long block);
+    ObjectMetadata accessed(long hash, long bucket, int slot, long head, long block);
+
+    /**
+     * A get has found its key by a pointer.
+     *
+     * @param slot that names the block
+     * @param head a copy of the block's words before its key
+     * @param block the word of the block
+     */
+    void accessedByPointer(long hash, int slot, long head, long block);
 
     /** Words that blocks have for the policy; 0 if it needs none, so that no heads have to be read for it. */
     int extensionWords();

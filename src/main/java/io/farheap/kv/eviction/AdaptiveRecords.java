@@ -15,6 +15,7 @@ import io.farheap.kv.replacement.FrequencyCounterCache;
 import io.farheap.kv.replacement.HistoryIds;
 import io.farheap.kv.replacement.Replacement;
 import io.farheap.kv.space.MapSessionCounts;
+import io.farheap.kv.space.PointerCache;
 import io.farheap.kv.space.RequestColumns;
 import io.farheap.kv.space.RequestPoster;
 import io.farheap.kv.space.SpaceMemory;
@@ -51,6 +52,7 @@ public final class AdaptiveRecords implements AccessRecords, VictimSelector {
     private final Replacement replacement;
     private final FrequencyCounterCache frequencies;
     private final MapSessionCounts counts;
+    private final PointerCache pointers;
     private final int extensionWords;
     private final ObjectMetadata metadata = new ObjectMetadata();
     private long newestHistory;
@@ -62,7 +64,9 @@ public final class AdaptiveRecords implements AccessRecords, VictimSelector {
             AccessClock clock,
             EvictionSettings policy,
             MapSessionCounts counts,
+            PointerCache pointers,
             long seed) {
+        this.pointers = pointers;
         this.posts = posts;
         this.counts = counts;
         this.space = space;
@@ -74,23 +78,46 @@ public final class AdaptiveRecords implements AccessRecords, VictimSelector {
     }
 
     @Override
-    public void accessed(long hash, long bucket, int slot, long head, long block) {
+    public ObjectMetadata accessed(long hash, long bucket, int slot, long head, long block) {
         long now = clock.now();
         read(bucket + Slot.offset(slot), now, Long.MAX_VALUE);
         readExtension(Bucket.word(bucket, slot), head);
         if ((accesses++ & LOOK_EVERY - 1) == 0) {
             replacement.seen(greatestAge(bucket, now));
         }
+        write(hash, slot, block, now);
+        return metadata;
+    }
+
+    @Override
+    public void accessedByPointer(long hash, int slot, long head, long block) {
+        if (!pointers.accesses(hash, metadata)) {
+            return;
+        }
+        long now = clock.now();
+        metadata.size(ValuePieces.objectUnits(block)).expiry(NEVER_EXPIRES).now(now);
+        readExtension(block, head);
+        if (write(hash, slot, block, now)) {
+            pointers.noteAccesses(hash, metadata);
+        }
+    }
+
+    /**
+     * Writes what the policy wants of an access to the object that {@code metadata} describes.
+     *
+     * @return whether time or frequency have changed, in {@code metadata} too
+     */
+    private boolean write(long hash, int slot, long block, long now) {
         int writes = replacement.accessed(metadata);
         if (writes == 0) {
-            return;
+            return false;
         }
         int region = space.shape().bucketRegion(hash);
         long at = space.shape().bucketAt(hash) + Slot.offset(slot);
         if ((writes & Replacement.WRITE_TIME) != 0) {
             posts.hintWrite(space.region(region), at + Slot.ACCESSED, now);
         }
-        if (frequency(bucket + Slot.offset(slot)) >= Slot.MOST_FREQUENCY) {
+        if (metadata.frequency() >= Slot.MOST_FREQUENCY) {
             // A fetch-and-add has no limit, and would carry into the expiry.
             writes &= ~(Replacement.COUNT_NOW | Replacement.COUNT);
         }
@@ -102,6 +129,13 @@ public final class AdaptiveRecords implements AccessRecords, VictimSelector {
         if ((writes & Replacement.WRITE_EXTENSION) != 0) {
             posts.hintWriteExtension(block, metadata, extensionWords);
         }
+        if ((writes & Replacement.WRITE_TIME) != 0) {
+            metadata.lastAccess(now);
+        }
+        if ((writes & (Replacement.COUNT_NOW | Replacement.COUNT)) != 0) {
+            metadata.frequency(metadata.frequency() + 1);
+        }
+        return (writes & ~Replacement.WRITE_EXTENSION) != 0;
     }
 
     private static long greatestAge(long bucket, long now) {
@@ -247,7 +281,8 @@ public final class AdaptiveRecords implements AccessRecords, VictimSelector {
                 long word = Bucket.word(bucket, slot);
                 if (ValuePieces.objectUnits(word) >= least
                         && !(leaving && space.isLeaving(word))
-                        && !(cutOff && !posts.reach().block(word))) {
+                        && !(cutOff && !posts.reach().block(word))
+                        && posts.mayTakeOut(word)) {
                     read(bucket + Slot.offset(slot), now, seconds);
                     if (readExtension(word, head) || heads == 0) {
                         replacement.offer(number * SpaceShape.BUCKET_SLOTS + slot, metadata);

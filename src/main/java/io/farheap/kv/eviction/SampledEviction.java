@@ -94,6 +94,9 @@ public final class SampledEviction {
     /** The offset of the victim's bucket in its region. */
     private final long[] victimBucketAt;
 
+    /** The word that takes the place of the victim's. */
+    private final long[] entries;
+
     /** Whether the list that the request posted last has a fetch-and-add for history numbers. */
     private final boolean[] numbered;
     /** Whether the request was promised a history number. */
@@ -149,6 +152,7 @@ public final class SampledEviction {
         region = new int[operations.count];
         bucket = new int[operations.count];
         victimBucketAt = new long[operations.count];
+        entries = new long[operations.count];
         numbers = new HistoryNumbers(operations.count);
         promised = new boolean[operations.count];
         numbered = new boolean[operations.count];
@@ -330,6 +334,10 @@ public final class SampledEviction {
                 }
             }
             default -> {
+                if (posts.heldBack(place)) {
+                    swap(place);
+                    return BlockAllocator.NONE;
+                }
                 evicted(place);
                 if (!reclaimer.isIdle()) {
                     // The pieces will be free soon, and are more than was asked for.
@@ -463,10 +471,21 @@ public final class SampledEviction {
         state[place] = VICTIM;
         finds.evicts();
         long history = numbers.any() ? SlotWord.history(numbers.take(), SlotWord.fingerprint(word)) : SlotWord.EMPTY;
+        entries[place] = history;
         posts.beginList();
-        posts.swap(place, space.region(region[place]), victimBucketAt[place], slot, word, history);
+        swap(place);
         askForNumbers(place);
         posts.endList();
+    }
+
+    private void swap(int place) {
+        posts.swap(
+                place,
+                space.region(region[place]),
+                victimBucketAt[place],
+                operations.slot[place],
+                operations.word[place],
+                entries[place]);
     }
 
     private void evicted(int place) {

@@ -48,7 +48,7 @@ public final class BlockChecksum {
      * @param seed makes the checksums of equal bytes differ
      * @return the checksum of {@code bytes} bytes that begin at {@code at}, at any alignment
      */
-    long of(MemorySegment memory, long at, int bytes, long seed) {
+    public long of(MemorySegment memory, long at, int bytes, long seed) {
         long hash = mix(start, seed, bytes);
         long end = at + bytes;
         long next = at;

@@ -12,15 +12,16 @@ import java.lang.foreign.MemorySegment;
  * incarnation, which changes with each use of the block and is a part of the word too, detects a copy of a later use.
  *
  * <pre>
- *  0  u64  mark: incarnation (bits 0..13); state (14..15: 1 if the request that stored the object looks first at what
- *          is there, 0 if it was a plain set); expiry in ms of the map's clock, 0: never (16..63). Outside the
- *          checksum, which is seeded with the incarnation
+ *  0  u64  mark: incarnation (bits 0..13); state (14..15: 0; 1 from the moment on from which the block may not be the
+ *          slot's any more). Outside the checksum, which is seeded with the incarnation
  *  8  u16  bytes of the key, 1 to 1,024
  * 10  u8   bytes of the policies' extension, a multiple of 8
  * 11  u8   kind: 0 an object; 1 an object's index, and 2 one of its {@linkplain ValuePieces pieces}
  * 12  u32  bytes of the value
  * 16  u64  version, which no other block of the space has
- * 24  u64  hash of the key
+ * 24  u64  of an object or an index: incarnation (bits 0..13); 14: 1 if the request that stored the object looks first
+ *          at what is there, 0 if it was a plain set; expiry in ms of the map's clock, 0: never (16..63).
+ *          Of a piece: hash of the object's key
  * 32  u64  checksum of words 8, 16 and 24, the key and the value, seeded with the incarnation: {@link BlockChecksum}
  * 40       the extension, outside the checksum
  *          the key, padded to 8 bytes with zeros
@@ -37,24 +38,17 @@ public final class BlockFormat {
 
     private static final long LENGTHS = 8;
     private static final long VERSION = 16;
-    private static final long HASH = 24;
+    private static final long EXPIRY = 24;
+    private static final long HASH = EXPIRY;
     private static final long CHECKSUM = 32;
     private static final long INCARNATION_MASK = SlotWord.INCARNATIONS - 1;
-    private static final int STATE_SHIFT = 14;
+    private static final long MARKED = 1L << 14;
+    private static final long CONDITIONAL = 1L << 14;
     private static final int EXPIRY_SHIFT = 16;
     private static final int EXTENSION_SHIFT = 16;
     private static final int KIND_SHIFT = 24;
     private static final int VALUE_SHIFT = 32;
     private static final long SECOND_MILLIS = 1000;
-
-    /** The state of a block that a plain set has stored. */
-    static final int LIVE = 0;
-    /**
-     * The state of a block that was stored by a request which looks first at what is there, such as an add or a move. A
-     * set whose slot was changed to such a block meanwhile begins again; if it was changed to a plain set's block of
-     * the same key, the set ends, as if its value had been there right before.
-     */
-    static final int CONDITIONAL = 1;
 
     /** The kind of a block with an object. */
     public static final int OBJECT = 0;
@@ -85,12 +79,31 @@ public final class BlockFormat {
         return valueAt(extensionBytes, keyBytes) + valueBytes + UNIT_BYTES - 1 >>> 6;
     }
 
-    static long mark(int incarnation, int state, long expiryMillis) {
-        return incarnation | (long) state << STATE_SHIFT | expiryMillis << EXPIRY_SHIFT;
+    /** The mark of a block that a slot may name. */
+    public static long live(int incarnation) {
+        return incarnation;
     }
 
     /**
-     * Writes the words before the key, except the incarnation and the checksum, which {@link #seal} writes.
+     * The mark from which on the block may not be the slot's any more. A client that changes or empties a slot sets it
+     * before, if clients may keep pointers to the block: one that reads {@link #live} by a pointer has the value that
+     * the key has at that moment.
+     */
+    public static long marked(int incarnation) {
+        return incarnation | MARKED;
+    }
+
+    /**
+     * Whether a copy of a block, or of its first word alone, has the mark {@link #live} of an incarnation. A block with
+     * any other is not read by a pointer: a client that changes its slot could not mark it.
+     */
+    public static boolean isLive(MemorySegment memory, long at, int incarnation) {
+        return memory.get(JAVA_LONG, at) == live(incarnation);
+    }
+
+    /**
+     * Writes the words before the key of an object or of an index, except the incarnation and the checksum, which
+     * {@link #seal} writes.
      *
      * @param at offset of the block, a multiple of 8
      */
@@ -102,9 +115,21 @@ public final class BlockFormat {
             int extensionBytes,
             int keyBytes,
             int valueBytes,
-            long version,
-            long hash) {
-        memory.set(JAVA_LONG, at, mark(0, LIVE, expiryMillis));
+            long version) {
+        prepareLengths(memory, at, kind, extensionBytes, keyBytes, valueBytes, version);
+        memory.set(JAVA_LONG, at + EXPIRY, expiryMillis << EXPIRY_SHIFT);
+    }
+
+    /** The same of a piece. @param hash of the object's key */
+    static void preparePiece(
+            MemorySegment memory, long at, int extensionBytes, int keyBytes, int valueBytes, long version, long hash) {
+        prepareLengths(memory, at, PIECE, extensionBytes, keyBytes, valueBytes, version);
+        memory.set(JAVA_LONG, at + HASH, hash);
+    }
+
+    private static void prepareLengths(
+            MemorySegment memory, long at, int kind, int extensionBytes, int keyBytes, int valueBytes, long version) {
+        memory.set(JAVA_LONG, at, 0);
         memory.set(
                 JAVA_LONG,
                 at + LENGTHS,
@@ -113,27 +138,38 @@ public final class BlockFormat {
                         | (long) kind << KIND_SHIFT
                         | (long) valueBytes << VALUE_SHIFT);
         memory.set(JAVA_LONG, at + VERSION, version);
-        memory.set(JAVA_LONG, at + HASH, hash);
     }
 
-    /** Marks a prepared block as stored by a request that looks first at what is there. */
+    /**
+     * Says in a prepared block that it was stored by a request that looks first at what is there, such as an add or a
+     * move. A set whose slot was changed to such a block meanwhile begins again; if it was changed to a plain set's
+     * block of the same key, the set ends, as if its value had been there right before.
+     */
     public static void setConditional(MemorySegment memory, long at) {
         setExpiry(memory, at, expiryMillis(memory, at));
     }
 
     /** Whether the block was stored by a request that looked first at what was there. */
     public static boolean conditional(MemorySegment memory, long at) {
-        return state(memory, at) == CONDITIONAL;
+        return (memory.get(JAVA_LONG, at + EXPIRY) & CONDITIONAL) != 0;
     }
 
     /** As {@link #setConditional}, and with another expiry. */
     public static void setExpiry(MemorySegment memory, long at, long expiryMillis) {
-        memory.set(JAVA_LONG, at, mark(0, CONDITIONAL, expiryMillis));
+        memory.set(JAVA_LONG, at + EXPIRY, CONDITIONAL | expiryMillis << EXPIRY_SHIFT);
     }
 
-    /** Completes a prepared block whose key and value are in their places. @param checksum of the map */
+    /**
+     * Completes a prepared block, or a copy of one that is to be stored elsewhere, whose key and value are in their
+     * places.
+     *
+     * @param checksum of the map
+     */
     public static void seal(MemorySegment memory, long at, int incarnation, BlockChecksum checksum) {
-        memory.set(JAVA_LONG, at, memory.get(JAVA_LONG, at) & ~INCARNATION_MASK | incarnation);
+        memory.set(JAVA_LONG, at, live(incarnation));
+        if (kind(memory, at) != PIECE) {
+            memory.set(JAVA_LONG, at + EXPIRY, memory.get(JAVA_LONG, at + EXPIRY) & ~INCARNATION_MASK | incarnation);
+        }
         memory.set(
                 JAVA_LONG,
                 at + CHECKSUM,
@@ -171,6 +207,15 @@ public final class BlockFormat {
     /** The incarnation of a block, or of a copy of its header alone. */
     public static int incarnation(MemorySegment memory, long at) {
         return (int) (memory.get(JAVA_LONG, at) & INCARNATION_MASK);
+    }
+
+    /**
+     * Whether a copy of the header of an object or an index is of this incarnation, and so {@link #conditional} and
+     * {@link #expiryMillis} are, which stand in one word with it. Nothing else of it need be.
+     */
+    public static boolean headIsOf(MemorySegment memory, long at, int incarnation) {
+        return incarnation(memory, at) == incarnation
+                && (memory.get(JAVA_LONG, at + EXPIRY) & INCARNATION_MASK) == incarnation;
     }
 
     /**
@@ -231,13 +276,18 @@ public final class BlockFormat {
         return memory.get(JAVA_LONG, at + VERSION);
     }
 
-    /** The hash of the object's key. */
-    public static long hash(MemorySegment memory, long at) {
-        return memory.get(JAVA_LONG, at + HASH);
-    }
-
-    static int state(MemorySegment memory, long at) {
-        return (int) (memory.get(JAVA_LONG, at) >>> STATE_SHIFT) & 3;
+    /**
+     * The hash of the object's key, of a block of any kind. Of one that is not whole it may be any number.
+     *
+     * @param most bytes that were copied
+     */
+    public static long hash(MemorySegment memory, long at, int most, KeyHash keyHash) {
+        if (kind(memory, at) == PIECE) {
+            return memory.get(JAVA_LONG, at + HASH);
+        }
+        int keyAt = keyAt(extensionBytes(memory, at));
+        int room = Math.max(0, most - keyAt);
+        return keyHash.of(memory, at + keyAt, Math.min(keyBytes(memory, at), room));
     }
 
     /** An expiry in the unit of {@link Slot}: seconds, rounded up, and at most {@link Slot#LAST_EXPIRY}. */
@@ -247,6 +297,6 @@ public final class BlockFormat {
 
     /** When the object's time to live ends, in ms of the map's clock; 0: never. */
     public static long expiryMillis(MemorySegment memory, long at) {
-        return memory.get(JAVA_LONG, at) >>> EXPIRY_SHIFT;
+        return memory.get(JAVA_LONG, at + EXPIRY) >>> EXPIRY_SHIFT;
     }
 }

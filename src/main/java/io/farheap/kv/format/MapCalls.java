@@ -22,7 +22,7 @@ public final class MapCalls {
     /** Blocks with two owners that {@link #AUDIT} names at most. */
     public static final int MOST_TWICE = 32;
     /** Growths that {@link #LAYOUT} names at once. */
-    public static final int MOST_GROWTHS = 300;
+    public static final int MOST_GROWTHS = 250;
 
     /** Words of a reply to {@link #BEAT}, before its processes. */
     public static final int BEAT_REPLY_WORDS = 13;
@@ -31,7 +31,11 @@ public final class MapCalls {
 
     private static final int FIRST_CALL = 3840;
 
-    /** [space, process]: the process has opened the map. The status may be {@link #PART_GONE}. */
+    /**
+     * [space, process, edition, retired]: the process has opened the map in this {@linkplain #EDITION edition}, by
+     * which those servers have left, a bit for each of the first 64. The status may be {@link #PART_GONE},
+     * {@link #BUSY} while a lost server is being replaced, or {@link #STALE} if the map has another edition.
+     */
     public static final int REGISTER = FIRST_CALL;
     /**
      * [space, n of facts, n of questions, epoch, growths, lost, (process, server)..., process...]: the process lives;
@@ -93,8 +97,8 @@ public final class MapCalls {
      */
     public static final int GROWN = FIRST_CALL + 12;
     /**
-     * [space, from]: asks for the map's growths, beginning with number from. For the map's first server. Reply:
-     * [status, growths, n, (server, first, count)...].
+     * [space, from]: asks for the map's growths, beginning with number from; the map's first server has all, others
+     * have copies. Reply: [status, growths, n, (server, first, count, part)...].
      */
     public static final int LAYOUT = FIRST_CALL + 13;
     /**
@@ -123,6 +127,35 @@ public final class MapCalls {
      * own can name one or change one any more. The service collects those that no slot names and no process holds.
      */
     public static final int SWEEP = FIRST_CALL + 18;
+    /**
+     * [space, time, history, number, bytes, server, first, count, part, address...]: what a server keeps in case the
+     * map's first is lost: the map's time in ns, the number of the next history entry, and a growth by its number; -1:
+     * no growth. Reply: [status, growths here, number of the next history entry if this is the map's first server, else
+     * 0].
+     */
+    public static final int COPY = FIRST_CALL + 19;
+    /**
+     * [space]: asks for the map's edition, which changes when lost servers are replaced. Reply: [status, number, id,
+     * retired, growths when it began, growths, gone]: servers that are gone for good and have not left, a bit for each
+     * of the first 64.
+     */
+    public static final int EDITION = FIRST_CALL + 20;
+    /**
+     * [space, lost, now]: the process is about to replace these servers, a bit for each; no other process may, and none
+     * registers, until it calls {@link #INSTALL} or with 0, or ends. Now: whether it need not be the map's time since
+     * all processes have lost them. Reply: [status, number of the last session, number of the next history entry, time,
+     * 1 if a process has the map open, 0 if none does, so that none has lost them]. The status may be {@link #BUSY}, or
+     * {@link #IN_USE}.
+     */
+    public static final int SEAL = FIRST_CALL + 21;
+    /**
+     * [space, number, id, growths, session, history, time, n, (server, first, count, part)...]: the next edition: so
+     * many growths as before, then these, by which the sealed servers leave; and what the map's first server continues
+     * to count from.
+     */
+    public static final int INSTALL = FIRST_CALL + 22;
+    /** The operation of the highest number. */
+    public static final int LAST_CALL = INSTALL;
     /** The most bytes of an address. */
     public static final int MOST_ADDRESS_BYTES = 512;
 
@@ -143,6 +176,9 @@ public final class MapCalls {
 
     /** A server that the map was made on is gone for good, and with it a part of the table. */
     public static final long PART_GONE = 6;
+
+    /** A process that has the map open has not lost a server that is to be replaced, or not for long enough. */
+    public static final long IN_USE = 7;
 
     // Values of want in TAKE.
     /** Blocks of the class alone, and no segment: objects are moved there. */

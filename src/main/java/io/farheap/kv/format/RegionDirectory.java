@@ -8,7 +8,9 @@ import java.util.List;
  * Maps the region numbers of a map to regions of its servers. The numbers that a map was made with go round its
  * servers, so that neighbours in the table lie on different ones; the regions of each growth have the numbers that
  * follow. The meaning of a number never changes, and neither does a server's number: a server that joins gets the next
- * one, and a server that has left keeps its number, with regions that are not used any more. Immutable.
+ * one, and a server that has left keeps its number, with regions that are not used any more. The regions that the map
+ * was made with have its table. If one of their servers is lost for good, regions of others take over its part of the
+ * table, empty; blocks in the lost regions keep their numbers, and so can never be mistaken for others. Immutable.
  */
 public final class RegionDirectory {
 
@@ -22,8 +24,18 @@ public final class RegionDirectory {
      * @param server its number among the map's servers
      * @param first index of the first region in the server's space; if the server leaves, how many it had
      * @param count of the regions
+     * @param part the first region of the table whose place these take; the others take those of the regions that
+     *     follow on the same server. {@link #NO_PART} if they have no part of the table
      */
-    public record Growth(int server, int first, int count) {
+    public record Growth(int server, int first, int count, int part) {
+
+        /** The part of regions that have no part of the table. */
+        public static final int NO_PART = -1;
+
+        /** Regions without a part of the table. */
+        public Growth(int server, int first, int count) {
+            this(server, first, count, NO_PART);
+        }
 
         /** The growth by which a server leaves the map. */
         public static Growth leaving(int server, int regions) {
@@ -81,7 +93,10 @@ public final class RegionDirectory {
                 || more.server >= servers && !joins
                 || more.first != regionsOf(more.server)
                 || more.count < 0
-                || more.leaves() && more.server < madeOn
+                || more.leaves() && more.server < madeOn && hasTable(more.server)
+                || more.part < Growth.NO_PART
+                || more.part >= 0 && more.part + (more.count - 1L) * madeOn >= numbers[0]
+                || more.part >= 0 && (more.leaves() || more.server >= madeOn)
                 || hasLeft(more.server)
                 || more.count > mostRegions - regions()
                 || growths.size() == MOST_GROWTHS) {
@@ -120,7 +135,70 @@ public final class RegionDirectory {
         return servers;
     }
 
-    /** How many servers the map was made on; their numbers are below, and they have the table. */
+    /** This directory with its first growths alone. */
+    public RegionDirectory first(int count) {
+        RegionDirectory made = new RegionDirectory(madeOn, madeOn, regionsOfEach, mostRegions, List.of());
+        for (int i = 0; i < count; i++) {
+            made = made.with(growths.get(i));
+        }
+        return made;
+    }
+
+    /** How many regions the table has. */
+    public int tableRegions() {
+        return numbers[0];
+    }
+
+    /** The number of the region that has a region of the table: its own number, unless its server was lost. */
+    public int tableAt(int region) {
+        for (int i = growths.size() - 1; i >= 0; i--) {
+            Growth each = growths.get(i);
+            int behind = region - each.part;
+            if (each.part >= 0 && behind >= 0 && behind % madeOn == 0 && behind / madeOn < each.count) {
+                return numbers[i] + behind / madeOn;
+            }
+        }
+        return region;
+    }
+
+    /** The server that has a region of the table: another one than {@link #serverOf} says if its own was lost. */
+    public int serverOfTable(int region) {
+        return serverOf(tableAt(region));
+    }
+
+    /** Whether a region of this number has, or had, a part of the table. */
+    public boolean hadTable(int number) {
+        return number < numbers[0] || number < regions() && growths.get(growthOf(number)).part >= 0;
+    }
+
+    private boolean hasTable(int server) {
+        for (int region = 0; region < numbers[0]; region++) {
+            if (serverOfTable(region) == server) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** The servers that the map was made on and that have left, a bit for each of the first 64. */
+    public long retired() {
+        long bits = 0;
+        for (Growth each : growths) {
+            bits |= each.leaves() && each.server < Math.min(madeOn, Long.SIZE) ? 1L << each.server : 0;
+        }
+        return bits;
+    }
+
+    /** How many servers there had been after so many growths. */
+    public int servers(int after) {
+        int most = madeOn;
+        for (int i = 0; i < after; i++) {
+            most = Math.max(most, growths.get(i).server + 1);
+        }
+        return most;
+    }
+
+    /** How many servers the map was made on; their numbers are below, and they have the table but for lost ones. */
     public int madeOn() {
         return madeOn;
     }

@@ -93,13 +93,23 @@ public record SpaceShape(
 
     /** The offset of a region's first segment. */
     public long segmentsAt(int region) {
-        long used = PAGE_BYTES + (region < tableRegions ? (long) bucketsPerRegion * BUCKET_BYTES : 0);
+        return segmentsAt(region < tableRegions);
+    }
+
+    /** The offset of the first segment of a region with or without a part of the table. */
+    public long segmentsAt(boolean table) {
+        long used = PAGE_BYTES + (table ? (long) bucketsPerRegion * BUCKET_BYTES : 0);
         return used + BlockFormat.UNIT_BYTES - 1 & -BlockFormat.UNIT_BYTES;
     }
 
     /** How many segments a region has. */
     public long segments(int region) {
-        return Math.min(mostSegments, (regionBytes - segmentsAt(region)) / segmentBytes);
+        return segments(region < tableRegions);
+    }
+
+    /** How many segments a region with or without a part of the table has. */
+    public long segments(boolean table) {
+        return Math.min(mostSegments, (regionBytes - segmentsAt(table)) / segmentBytes);
     }
 
     /** By how many bits a place has the region's number shifted above the unit in the region. */

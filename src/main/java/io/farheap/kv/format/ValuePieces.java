@@ -103,20 +103,13 @@ public final class ValuePieces {
      * Completes a block as a piece; its part of the value is in its place already.
      *
      * @param object the first words of the index, which are prepared
+     * @param hash of the object's key
      * @param checksum of the map
      */
-    public static void seal(long block, long object, int number, int bytes, int incarnation, BlockChecksum checksum) {
+    public static void seal(
+            long block, long object, long hash, int number, int bytes, int incarnation, BlockChecksum checksum) {
         int extensionBytes = BlockFormat.extensionBytes(ALL, object);
-        BlockFormat.prepare(
-                ALL,
-                block,
-                BlockFormat.PIECE,
-                0,
-                extensionBytes,
-                KEY_BYTES,
-                bytes,
-                BlockFormat.version(ALL, object),
-                BlockFormat.hash(ALL, object));
+        BlockFormat.preparePiece(ALL, block, extensionBytes, KEY_BYTES, bytes, BlockFormat.version(ALL, object), hash);
         ALL.set(JAVA_LONG, block + BlockFormat.keyAt(extensionBytes), number);
         BlockFormat.seal(ALL, block, incarnation, checksum);
     }

@@ -95,7 +95,7 @@ final class BlockCollector {
     }
 
     private boolean scan() {
-        while (region < space.shape().tableRegions() && isGone(space.layout().serverOf(region))) {
+        while (region < space.shape().tableRegions() && isGone(space.layout().serverOfTable(region))) {
             region++;
         }
         if (region == space.shape().tableRegions()) {

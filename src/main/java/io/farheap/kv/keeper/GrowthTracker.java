@@ -109,7 +109,8 @@ public final class GrowthTracker {
             }
             for (int i = 0; i < line.reply(2); i++) {
                 layout = layout.with(new RegionDirectory.Growth(
-                        (int) line.reply(3 + 3 * i), (int) line.reply(4 + 3 * i), (int) line.reply(5 + 3 * i)));
+                        (int) line.reply(3 + 4 * i), (int) line.reply(4 + 4 * i), (int) line.reply(5 + 4 * i), (int)
+                                line.reply(6 + 4 * i)));
             }
         } while (layout.growths() < line.reply(1) && line.reply(2) > 0);
         return layout;
@@ -120,18 +121,27 @@ public final class GrowthTracker {
         Map<Integer, String> found = new HashMap<>();
         for (int server = grown.madeOn(); server < grown.servers(); server++) {
             if (!grown.hasLeft(server) && server != space.without() && servers.of(server) == null) {
-                if (!first.with(1, server).call(MapCalls.ADDRESS, 2)) {
+                String address = address(first, server);
+                if (address == null) {
                     return null;
                 }
-                int bytes = Math.clamp(first.reply(1), 0, MapCalls.MOST_ADDRESS_BYTES);
-                long[] words = new long[Math.ceilDiv(bytes, Long.BYTES)];
-                for (int i = 0; i < words.length; i++) {
-                    words[i] = first.reply(2 + i);
-                }
-                found.put(server, new String(TextWords.bytes(words, 0, bytes), StandardCharsets.UTF_8));
+                found.put(server, address);
             }
         }
         return found;
+    }
+
+    /** Asks for the address of a server that has joined; null if there is no answer. */
+    static @Nullable String address(MapServiceClient line, int server) {
+        if (!line.with(1, server).call(MapCalls.ADDRESS, 2)) {
+            return null;
+        }
+        int bytes = Math.clamp(line.reply(1), 0, MapCalls.MOST_ADDRESS_BYTES);
+        long[] words = new long[Math.ceilDiv(bytes, Long.BYTES)];
+        for (int i = 0; i < words.length; i++) {
+            words[i] = line.reply(2 + i);
+        }
+        return new String(TextWords.bytes(words, 0, bytes), StandardCharsets.UTF_8);
     }
 
     /** Connects to new servers, and checks that all regions of a layout are there. */
@@ -171,6 +181,14 @@ public final class GrowthTracker {
         if (each.regions().size() < wanted && each.refresh().size() < wanted) {
             throw new MapException(each + " has fewer than the " + wanted + " regions that the map has there");
         }
+    }
+
+    /** The address of the server that joins by a growth; empty if none does, or it is not used here. */
+    byte[] addressFor(RegionDirectory layout, int number) {
+        int server = layout.growth(number).server();
+        boolean joins = server >= layout.servers(number);
+        MapServer joined = joins ? servers.of(server) : null;
+        return joined == null ? new byte[0] : joined.address().getBytes(StandardCharsets.UTF_8);
     }
 
     private void use(GrowthUpdate learned) {
@@ -216,6 +234,7 @@ public final class GrowthTracker {
         }
         boolean more = ofAll > known;
         known = Math.min(ofAll, has);
+        space.confirmed(known);
         return more;
     }
 

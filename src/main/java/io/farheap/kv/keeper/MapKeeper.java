@@ -18,6 +18,7 @@ import io.farheap.time.TimeLimit;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.SortedMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
@@ -83,10 +84,11 @@ public final class MapKeeper implements AutoCloseable {
      * Registers the process with the map's servers.
      *
      * @param joins the map's servers; the keeper adds those that have joined, and removes those that leave
-     * @param spaces of the servers that the map was made on, in their order
+     * @param spaces of the servers that have the table, by their numbers
      * @throws MapException if a server has no service for maps
      */
-    public MapKeeper(MapServers joins, List<RemoteSpace> spaces, SpaceMemory space, SynchronizedMapClock time) {
+    public MapKeeper(
+            MapServers joins, SortedMap<Integer, RemoteSpace> spaces, SpaceMemory space, SynchronizedMapClock time) {
         this.servers = joins;
         this.space = space;
         this.time = time;
@@ -100,9 +102,7 @@ public final class MapKeeper implements AutoCloseable {
         try {
             resources.add(servers);
             table = resources.add(new TableReader(servers.remote(), space));
-            for (int number = 0; number < spaces.size(); number++) {
-                joined(servers.open(spaces.get(number), number));
-            }
+            spaces.forEach((number, each) -> joined(servers.open(each, number)));
             growing.learn();
             hearAll();
             servers.all().forEach(each -> each.line().isPatient(false));
@@ -457,6 +457,8 @@ public final class MapKeeper implements AutoCloseable {
             return;
         }
         closed = true;
+        // From now on servers may hear that this process uses the map no more.
+        space.leaveMap();
         tasks.close();
         try {
             thread.join(CLOSE_MILLIS);

@@ -12,6 +12,7 @@ import io.farheap.remote.RemoteSpace;
 import io.farheap.remote.contract.RemoteServer;
 import io.farheap.thread.ThreadJoiner;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -37,6 +38,12 @@ public final class MapServers implements AutoCloseable {
      * Attachments that are being given up, or are not for the map; the same server may be attached again beside one.
      */
     private final Set<RemoteServer> left = ConcurrentHashMap.newKeySet();
+    /** Calls to servers of which the process has not decided yet whether it uses them. */
+    private final Map<Integer, MapServiceClient> prepared = new ConcurrentHashMap<>();
+    /** The edition in which the process opens the map, and the servers that have left by it. */
+    private long edition;
+
+    private long retired;
     /** Threads that end the leases of servers that have left. */
     private final List<Thread> leaving = new CopyOnWriteArrayList<>();
 
@@ -85,23 +92,53 @@ public final class MapServers implements AutoCloseable {
         return null;
     }
 
+    /** The process opens the map in this edition. Before it registers. */
+    void opens(long id, long servers) {
+        edition = id;
+        retired = servers;
+    }
+
+    /** The servers that the map was made on and that have left it, a bit for each of the first 64. */
+    public long retired() {
+        return retired;
+    }
+
+    /**
+     * Opens calls to a server's service; the process does not register yet.
+     *
+     * @throws MapException if the server serves no calls
+     */
+    MapServiceClient prepare(RemoteSpace space, int number) {
+        MapServiceClient line = prepared.get(number);
+        if (line == null) {
+            try {
+                line = new MapServiceClient(remote, space, number);
+            } catch (ControlException e) {
+                throw new MapException(
+                        space.server() + " serves no calls, which a map needs to get memory: " + e.getMessage());
+            }
+            prepared.put(number, line);
+        }
+        return line;
+    }
+
     /**
      * Opens calls to a server's service, and registers the process there.
      *
      * @throws MapException if the server serves no calls, or does not answer
      */
     MapServiceClient open(RemoteSpace space, int number) {
-        MapServiceClient line;
-        try {
-            line = new MapServiceClient(remote, space, number);
-        } catch (ControlException e) {
-            throw new MapException(
-                    space.server() + " serves no calls, which a map needs to get memory: " + e.getMessage());
-        }
-        if (!line.with(1, process).callFirst(MapCalls.REGISTER, 2)) {
-            boolean partGone = line.answered() && line.reply(0) == MapCalls.PART_GONE;
+        MapServiceClient line = prepare(space, number);
+        prepared.remove(number);
+        line.with(1, process).with(2, edition).with(3, retired);
+        if (!line.callFirst(MapCalls.REGISTER, 4)) {
+            long status = line.answered() ? line.reply(0) : MapCalls.OK;
             line.close();
-            if (partGone) {
+            if (status == MapCalls.BUSY || status == MapCalls.STALE) {
+                throw new MapException(
+                        space.server() + " says that a lost server of the map is being replaced: try again");
+            }
+            if (status == MapCalls.PART_GONE) {
                 throw MapException.forGood(space.server() + " says that another server which the map was made on is "
                         + "lost for good, and with it a part of the map's table: end the map with farheap kv drop "
                         + "--parts, and create it again");
@@ -174,6 +211,8 @@ public final class MapServers implements AutoCloseable {
     @Override
     public void close() {
         leaving.forEach(ThreadJoiner::join);
-        Closeables.all(present.stream().map(MapServer::line).toList());
+        Closeables.all(
+                () -> Closeables.all(List.copyOf(prepared.values())),
+                () -> Closeables.all(present.stream().map(MapServer::line).toList()));
     }
 }

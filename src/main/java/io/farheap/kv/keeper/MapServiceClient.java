@@ -208,6 +208,11 @@ public final class MapServiceClient implements AutoCloseable {
         return outcome == Outcome.DONE;
     }
 
+    /** Whether the server is lost and no thread of this process posts anything to it any more. */
+    boolean isAbandoned() {
+        return space.server().isAbandoned();
+    }
+
     /** Whether the server is lost, so that no answer will come. */
     public boolean lost() {
         return space.server().lost() != null;

@@ -2,6 +2,7 @@ package io.farheap.kv.keeper;
 
 import io.farheap.kv.blocks.RequestEpochs;
 import io.farheap.kv.format.MapCalls;
+import io.farheap.kv.format.RegionDirectory;
 import io.farheap.kv.space.SpaceMemory;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -33,6 +34,8 @@ final class ServerHeartbeat {
     interface Report {
         void of(MapServiceClient line, long round, long phase);
     }
+
+    private static final byte[] NO_ADDRESS = {};
 
     private record Fact(long process, int server) {}
 
@@ -68,6 +71,12 @@ final class ServerHeartbeat {
     private boolean owesSweep;
 
     private long nextSweep = System.nanoTime();
+    /** How many growths the server has copies of, and the history number that the first server has said last. */
+    private int copies;
+
+    private long history;
+    private final CopiedGrowths confirming = new CopiedGrowths();
+    private long nextCopy = System.nanoTime();
 
     /**
      * @param all beats to all servers that the process uses, this one among them
@@ -104,16 +113,17 @@ final class ServerHeartbeat {
 
     /** @return whether the server has room */
     boolean beat(Report report) {
-        boolean often = line.number == 0 || line.number >= space.layout().madeOn();
+        boolean often = isFirst() || line.number >= space.layout().madeOn();
         next = System.nanoTime() + (often ? OFTEN_NANOS : BEAT_NANOS);
         askForSweep();
         int asked = write();
+        long asking = System.nanoTime();
         long sent = time.local();
         if (!line.call(MapCalls.BEAT, 1 + MapCalls.BEAT_WORDS + 2 * (int) factCount() + asked)) {
             return false;
         }
         heard = true;
-        if (line.number == 0) {
+        if (isFirst()) {
             time.answered(sent, line.reply(1), time.local());
         }
         facts.clear();
@@ -159,8 +169,75 @@ final class ServerHeartbeat {
         if (empties) {
             emptier.accept(line);
         }
+        copy();
         learnGrowth(growths, growthsOfAll);
+        if (isFirst() && growths == space.layout().growths()) {
+            space.knewAllAt(asking);
+        }
         return (flags & MapCalls.ROOM) != 0;
+    }
+
+    private boolean isFirst() {
+        return isFirst(line.number);
+    }
+
+    private boolean isFirst(int server) {
+        return space.layout().serverOfTable(0) == server;
+    }
+
+    /** Whether the server keeps copies of what the first has, which may be lost. */
+    private boolean keepsCopies() {
+        return space.replaces() && line.number < space.layout().madeOn() && !isFirst();
+    }
+
+    /** Has the server keep what the first one has, in case that is lost; or asks the first one. */
+    private void copy() {
+        long now = System.nanoTime();
+        if (!space.replaces()
+                || now - nextCopy < 0 && (isFirst() || copies >= space.layout().growths())) {
+            return;
+        }
+        nextCopy = now + BEAT_NANOS;
+        if (isFirst() && TableReplacer.copy(line, 0, 0, -1, null, NO_ADDRESS)) {
+            history = line.reply(2);
+        }
+        if (!keepsCopies()) {
+            return;
+        }
+        long counted = 0;
+        for (ServerHeartbeat each : all) {
+            counted = Math.max(counted, each.history);
+        }
+        RegionDirectory layout = space.layout();
+        int had = copies;
+        boolean more;
+        do {
+            RegionDirectory.Growth growth = copies < layout.growths() ? layout.growth(copies) : null;
+            byte[] address = growth == null ? NO_ADDRESS : growing.addressFor(layout, copies);
+            int number = copies;
+            more = TableReplacer.copy(line, time.beats() > 0 ? time.ticks() : 0, counted, number, growth, address);
+            copies = more ? (int) line.reply(1) : copies;
+            more &= growth != null && copies > number && copies < layout.growths();
+        } while (more);
+        if (copies > had) {
+            all.forEach(ServerHeartbeat::hurry);
+        }
+    }
+
+    /** How many growths this process confirms. */
+    private int confirmed() {
+        int known = growing.growths();
+        if (!space.replaces()) {
+            return known;
+        }
+        RegionDirectory layout = space.layout();
+        confirming.begin(layout.madeOn() - Long.bitCount(layout.retired()), known);
+        for (ServerHeartbeat each : all) {
+            if (each.keepsCopies() && !each.line.lost()) {
+                confirming.has(each.copies);
+            }
+        }
+        return confirming.confirmed();
     }
 
     /** This process has let blocks go that the server must find. */
@@ -191,7 +268,7 @@ final class ServerHeartbeat {
     }
 
     private void learnGrowth(long growths, long ofAll) {
-        if (line.number == 0 && growing.told(growths, ofAll)) {
+        if (isFirst() && growing.told(growths, ofAll)) {
             all.forEach(ServerHeartbeat::hurry);
         }
         if (growing.offer(line, regions)) {
@@ -245,16 +322,20 @@ final class ServerHeartbeat {
         line.with(1, factCount())
                 .with(2, asked)
                 .with(3, epoch)
-                .with(4, growing.growths())
+                .with(4, confirmed())
                 .with(5, lost());
         return asked;
     }
 
-    /** The first servers that the map was made on, a bit for each, set if this process has lost its lease there. */
+    /**
+     * The first servers that the map was made on, a bit for each, set if this process has lost its lease there and its
+     * sessions post nothing to that server any more: others may replace it then.
+     */
     private long lost() {
         long bits = 0;
         for (ServerHeartbeat each : all) {
-            if (each.line.lost() && each.line.number < Math.min(space.layout().madeOn(), Long.SIZE)) {
+            if (each.line.isAbandoned()
+                    && each.line.number < Math.min(space.layout().madeOn(), Long.SIZE)) {
                 bits |= 1L << each.line.number;
             }
         }

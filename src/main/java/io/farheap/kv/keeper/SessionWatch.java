@@ -15,6 +15,8 @@ import org.jspecify.annotations.Nullable;
 final class SessionWatch {
 
     private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(5);
+    /** The time until a server that has not answered is asked again. */
+    private static final long AGAIN_NANOS = TimeUnit.SECONDS.toNanos(1);
     /** The most that counts between two looks: if the process was stopped, the session could not be polled either. */
     private static final long MOST_NANOS = TimeUnit.SECONDS.toNanos(1);
 
@@ -67,7 +69,7 @@ final class SessionWatch {
             waited += Math.min(nanos - looked, MOST_NANOS);
         }
         looked = nanos;
-        if (waited > PATIENCE_NANOS && (last == null || again)) {
+        if (waited > (again ? AGAIN_NANOS : PATIENCE_NANOS) && (last == null || again)) {
             cutting = cut.get();
             waited = 0;
         }

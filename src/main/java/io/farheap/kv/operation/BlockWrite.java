@@ -10,6 +10,7 @@ import io.farheap.kv.format.KeyHash;
 import io.farheap.kv.format.SizeClasses;
 import io.farheap.kv.format.SlotWord;
 import io.farheap.kv.format.ValuePieces;
+import io.farheap.kv.space.PointerCache;
 import io.farheap.kv.space.RequestColumns;
 import io.farheap.kv.space.RequestPoster;
 import io.farheap.memory.NativeMemory;
@@ -49,6 +50,7 @@ public final class BlockWrite {
     final int[] used;
     final long[] expirySeconds;
 
+    private final PointerCache pointers;
     private final VersionNumbers versions;
     private final BlockChecksum checksum;
 
@@ -64,6 +66,7 @@ public final class BlockWrite {
         units = new int[operations.count];
         used = new int[operations.count];
         expirySeconds = new long[operations.count];
+        pointers = parts.pointers();
         versions = parts.versions();
         checksum = parts.checksum();
         extensionBytes = records.extensionWords() * Long.BYTES;
@@ -101,8 +104,7 @@ public final class BlockWrite {
                 extensionBytes,
                 keyBytes,
                 bytes,
-                version,
-                operations.hash[place]);
+                version);
     }
 
     /** The first step. */
@@ -157,6 +159,14 @@ public final class BlockWrite {
     /** Ends a request as this process has no memory for its value. */
     public void noMemory(int place) {
         ending.end(place, KvStatus.NO_MEMORY);
+    }
+
+    /** Ends a request that has not begun, as its process may not use the map any more. */
+    public void cutOff(int place) {
+        if (writer.isOf(place)) {
+            writer.giveBack();
+        }
+        ending.end(place, KvStatus.LOST);
     }
 
     private void noRoom(int place) {
@@ -216,10 +226,16 @@ public final class BlockWrite {
         allocator.emptyHand();
     }
 
-    /** The word with which a slot names a block for the request's key. */
+    /**
+     * The word with which a slot names a block for the request's key. If the key is known to this process, its pointer
+     * will be kept, and so the word says at once that there are pointers.
+     */
     private long named(int place, long block) {
         long word = SlotWord.naming(block, KeyHash.fingerprint(operations.hash[place]));
-        return isIndex(place) ? SlotWord.index(word) : word;
+        if (isIndex(place)) {
+            return SlotWord.index(word);
+        }
+        return pointers.knows(operations.hash[place]) ? SlotWord.withPointers(word) : word;
     }
 
     /** @return whether these were the last: the block is written, and the bucket is there */

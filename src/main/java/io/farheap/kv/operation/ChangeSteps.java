@@ -7,6 +7,7 @@ import io.farheap.kv.format.BlockFormat;
 import io.farheap.kv.format.Bucket;
 import io.farheap.kv.format.PaddedKeys;
 import io.farheap.kv.format.SlotWord;
+import io.farheap.kv.policy.ObjectMetadata;
 import io.farheap.kv.space.MapClock;
 import io.farheap.kv.space.MapSessionCounts;
 import io.farheap.kv.space.RequestColumns;
@@ -89,7 +90,13 @@ public final class ChangeSteps extends SetSteps {
         switch (operations.step[place]) {
             case OLD -> judge(place);
             case WRITTEN -> update(place);
-            case CLAIMED -> afterClaim(place);
+            case CLAIMED -> {
+                if (posts.heldBack(place)) {
+                    swapAndRead(place, claimed[place], operations.word[place], claimWord(place));
+                } else {
+                    afterClaim(place);
+                }
+            }
             case WITHDRAWN -> {
                 claimed[place] = Bucket.NONE;
                 look(place, 0);
@@ -279,10 +286,9 @@ public final class ChangeSteps extends SetSteps {
         chooseSlot(place);
         claimed[place] = operations.slot[place];
         // Before the claim takes the key's history entry, if it does.
-        posts.fillMetadata(
-                place,
-                blockWrite.expirySeconds[place],
-                records.inserted(operations.bucket(place), operations.hash[place]));
+        ObjectMetadata metadata = records.inserted(operations.bucket(place), operations.hash[place]);
+        posts.fillMetadata(place, blockWrite.expirySeconds[place], metadata);
+        pointers.noteAccesses(operations.hash[place], metadata);
         operations.step[place] = CLAIMED;
         swapAndRead(place, claimed[place], operations.word[place], claimWord(place));
     }
@@ -408,7 +414,7 @@ public final class ChangeSteps extends SetSteps {
             reclaimCrowdedOut(place);
         } else {
             claimed[place] = Bucket.NONE;
-            if (now == word) {
+            if (SlotWord.isSame(now, word)) {
                 doubts.swapKnown(place);
             } else {
                 doubts.leave(place);
@@ -446,6 +452,7 @@ public final class ChangeSteps extends SetSteps {
 
     @Override
     void inserted(int place) {
+        keepPointer(place, claimed[place]);
         claimed[place] = Bucket.NONE;
         doubts.handOver(place);
         ending.end(place, KvStatus.DONE);

@@ -9,6 +9,7 @@ import io.farheap.kv.format.PaddedKeys;
 import io.farheap.kv.format.SlotWord;
 import io.farheap.kv.space.MapClock;
 import io.farheap.kv.space.MapSessionCounts;
+import io.farheap.kv.space.PointerCache;
 import io.farheap.kv.space.RequestColumns;
 import io.farheap.kv.space.RequestPoster;
 import io.farheap.memory.NativeMemory;
@@ -34,6 +35,7 @@ public final class DeleteSteps implements RequestSteps {
     private final Reclaimer reclaimer;
     private final MapClock clock;
     private final MapSessionCounts counts;
+    private final PointerCache pointers;
     private final BlockChecksum checksum;
     /** Whether the slot that it empties names a block that cannot be read. */
     private final boolean[] broken;
@@ -46,6 +48,7 @@ public final class DeleteSteps implements RequestSteps {
         reclaimer = parts.reclaimer();
         clock = parts.clock();
         counts = parts.counts();
+        pointers = parts.pointers();
         checksum = parts.checksum();
         broken = new boolean[operations.count];
     }
@@ -110,6 +113,12 @@ public final class DeleteSteps implements RequestSteps {
     }
 
     private void swapped(int place) {
+        long again = posts.swapAgain(place, operations.word[place]);
+        if (again != SlotWord.EMPTY) {
+            operations.word[place] = again;
+            swap(place, broken[place]);
+            return;
+        }
         if (posts.found(place) != operations.word[place]) {
             counts.add(MapSessionCounts.SWAPS_LOST);
             readBucket(place);
@@ -121,6 +130,7 @@ public final class DeleteSteps implements RequestSteps {
             readBucket(place);
             return;
         }
+        pointers.forget(operations.hash[place]);
         reclaimer.reclaim(operations.word[place]);
         boolean deletes = !clock.expired(BlockFormat.expiryMillis(NativeMemory.ALL, operations.blockCopy(place)));
         ending.end(place, deletes ? KvStatus.DONE : KvStatus.ABSENT);
@@ -140,7 +150,8 @@ public final class DeleteSteps implements RequestSteps {
 
     /** If the slot is unchanged, nothing has been done; else this request may have changed it. */
     private void resolved(int place) {
-        if (Bucket.word(operations.bucket(place), operations.slot[place]) == operations.word[place]) {
+        long now = Bucket.word(operations.bucket(place), operations.slot[place]);
+        if (SlotWord.isSame(now, operations.word[place])) {
             doubts.swapKnown(place);
             look(place, 0);
         } else {

@@ -7,12 +7,14 @@ import io.farheap.kv.eviction.SampledEviction;
 import io.farheap.kv.format.BlockChecksum;
 import io.farheap.kv.space.MapClock;
 import io.farheap.kv.space.MapSessionCounts;
+import io.farheap.kv.space.PointerCache;
 import io.farheap.kv.space.RequestColumns;
 import io.farheap.kv.space.RequestPoster;
 
 /**
  * The parts of a session that the steps of its requests share.
  *
+ * @param pointers of the process
  * @param versions of the objects that it stores
  * @param checksum of the map's blocks
  */
@@ -31,5 +33,6 @@ public record MapSessionParts(
         AdaptiveRecords records,
         MapClock clock,
         MapSessionCounts counts,
+        PointerCache pointers,
         VersionNumbers versions,
         BlockChecksum checksum) {}

@@ -99,8 +99,18 @@ public final class MoveSteps implements RequestSteps {
                 operations.step[place] = MOVED;
                 move(place);
             }
-            case MOVED -> moved(place);
+            case MOVED -> {
+                if (mustSwapAgain(place)) {
+                    move(place);
+                } else {
+                    moved(place);
+                }
+            }
             case EVICTED -> {
+                if (mustSwapAgain(place)) {
+                    swap(place, SlotWord.EMPTY);
+                    return;
+                }
                 boolean done = posts.found(place) == words[place];
                 if (done) {
                     reclaimer.reclaim(words[place]);
@@ -109,6 +119,16 @@ public final class MoveSteps implements RequestSteps {
             }
             default -> throw new IllegalStateException("step " + operations.step[place]);
         }
+    }
+
+    /** Whether the compare-and-swap must be repeated; {@link #words} has the word to expect then. */
+    private boolean mustSwapAgain(int place) {
+        long again = posts.swapAgain(place, words[place]);
+        if (again == SlotWord.EMPTY) {
+            return false;
+        }
+        words[place] = again;
+        return true;
     }
 
     private void findBlock(int place) {
@@ -168,7 +188,9 @@ public final class MoveSteps implements RequestSteps {
     }
 
     private void own(int place, long block) {
-        long own = SlotWord.naming(block, SlotWord.fingerprint(words[place]));
+        long named = SlotWord.naming(block, SlotWord.fingerprint(words[place]));
+        // Clients that keep pointers to the object will want one to its new block.
+        long own = SlotWord.hasPointers(words[place]) ? SlotWord.withPointers(named) : named;
         operations.block[place] = own;
         operations.writes(place, own);
         allocator.emptyHand();
@@ -186,7 +208,8 @@ public final class MoveSteps implements RequestSteps {
     }
 
     private void move(int place) {
-        long hash = BlockFormat.hash(ALL, operations.blockCopy(place));
+        int bytes = SlotWord.units(words[place]) * BlockFormat.UNIT_BYTES;
+        long hash = BlockFormat.hash(ALL, operations.blockCopy(place), bytes, space.keyHash());
         posts.beginList();
         posts.writeHash(place, space.region(region(place)), space.shape().bucketAt(bucket(place)), slot(place), hash);
         swap(place, operations.block[place]);

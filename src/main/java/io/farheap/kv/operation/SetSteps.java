@@ -9,7 +9,10 @@ import io.farheap.kv.format.BlockChecksum;
 import io.farheap.kv.format.BlockFormat;
 import io.farheap.kv.format.Bucket;
 import io.farheap.kv.format.PaddedKeys;
+import io.farheap.kv.format.SlotWord;
+import io.farheap.kv.policy.ObjectMetadata;
 import io.farheap.kv.space.MapSessionCounts;
+import io.farheap.kv.space.PointerCache;
 import io.farheap.kv.space.RequestColumns;
 import io.farheap.kv.space.RequestPoster;
 import io.farheap.memory.NativeMemory;
@@ -54,6 +57,7 @@ abstract class SetSteps implements RequestSteps {
     private final ProbeBuffer probe;
     final Reclaimer reclaimer;
     private final StaleObjectRemoval takeOut;
+    final PointerCache pointers;
     final MapSessionCounts counts;
     final BlockChecksum checksum;
 
@@ -69,6 +73,7 @@ abstract class SetSteps implements RequestSteps {
         probe = parts.probe();
         reclaimer = parts.reclaimer();
         takeOut = parts.takeOut();
+        pointers = parts.pointers();
         counts = parts.counts();
         checksum = parts.checksum();
     }
@@ -144,10 +149,10 @@ abstract class SetSteps implements RequestSteps {
     }
 
     private void takeOutMore(int place) {
-        if (takeOut.end(place) == StaleObjectRemoval.DONE) {
-            tookOut(place);
-        } else {
-            lookAnew(place);
+        switch (takeOut.end(place)) {
+            case StaleObjectRemoval.DONE -> tookOut(place);
+            case StaleObjectRemoval.GOES_ON -> {}
+            default -> lookAnew(place);
         }
     }
 
@@ -216,6 +221,12 @@ abstract class SetSteps implements RequestSteps {
     }
 
     private void swapped(int place) {
+        long again = posts.swapAgain(place, operations.word[place]);
+        if (again != SlotWord.EMPTY) {
+            operations.word[place] = again;
+            update(place);
+            return;
+        }
         if (posts.found(place) == operations.word[place]) {
             updated(place);
             return;
@@ -231,13 +242,22 @@ abstract class SetSteps implements RequestSteps {
         if (Bucket.expirySeconds(operations.bucket(place), operations.slot[place]) != expirySeconds) {
             posts.hintExpiry(place, operations.slot[place], expirySeconds);
         }
-        records.accessed(
+        ObjectMetadata known = records.accessed(
                 operations.hash[place],
                 operations.bucket(place),
                 operations.slot[place],
                 operations.head(place),
                 operations.block[place]);
+        pointers.noteAccesses(operations.hash[place], known);
+        keepPointer(place, operations.slot[place]);
         ending.end(place, KvStatus.DONE);
+    }
+
+    /** A slot names the request's block: keeps a pointer to it if its word has been made for that. */
+    final void keepPointer(int place, int slot) {
+        if (SlotWord.hasPointers(operations.block[place])) {
+            pointers.keepNoted(operations.hash[place], operations.block[place], slot, operations.era(place));
+        }
     }
 
     /** Frees the block of a word that the request's object has replaced. */
@@ -251,7 +271,7 @@ abstract class SetSteps implements RequestSteps {
         int slot = operations.slot[place];
         // Only in the same slot: if the key is in another slot now, it may have been there before.
         if (Bucket.isAlone(bucket, slot, operations.hash[place])
-                && Bucket.word(bucket, slot) != operations.word[place]) {
+                && !SlotWord.isSame(Bucket.word(bucket, slot), operations.word[place])) {
             operations.word[place] = Bucket.word(bucket, slot);
             operations.step[place] = WINNER;
             posts.readHeader(place, headBytes(place));
@@ -322,12 +342,13 @@ abstract class SetSteps implements RequestSteps {
 
     private void resolved(int place) {
         long now = Bucket.word(operations.bucket(place), operations.slot[place]);
-        if (now != operations.block[place] && now != operations.word[place]) {
+        boolean done = SlotWord.isSame(now, operations.block[place]);
+        if (!done && !SlotWord.isSame(now, operations.word[place])) {
             ending.end(place, KvStatus.LOST);
             return;
         }
         doubts.swapKnown(place);
-        if (now != operations.block[place]) {
+        if (!done) {
             look(place, 0);
         } else if (operations.step[place] == RESOLVE_INSERT) {
             inserted(place);

@@ -18,6 +18,8 @@ public final class StaleObjectRemoval {
     static final int DONE = 1;
     /** The bucket has changed, and must be read again. */
     static final int CHANGED = 2;
+    /** An operation has been posted: this must be called again when it has come back. */
+    static final int GOES_ON = 3;
 
     private final RequestColumns operations;
     private final RequestPoster posts;
@@ -47,15 +49,25 @@ public final class StaleObjectRemoval {
 
     private void begin(int place, boolean isBroken) {
         broken[place] = isBroken;
+        swap(place);
+    }
+
+    private void swap(int place) {
         posts.swap(place, operations.slot[place], operations.word[place], SlotWord.EMPTY);
     }
 
     /**
      * Ends the removal, whose operation has come back.
      *
-     * @return {@link #DONE} or {@link #CHANGED}
+     * @return {@link #DONE}, {@link #CHANGED} or {@link #GOES_ON}
      */
     int end(int place) {
+        long again = posts.swapAgain(place, operations.word[place]);
+        if (again != SlotWord.EMPTY) {
+            operations.word[place] = again;
+            swap(place);
+            return GOES_ON;
+        }
         if (posts.found(place) != operations.word[place]) {
             return CHANGED;
         }

@@ -178,6 +178,7 @@ public final class ValueWriter implements AutoCloseable {
             ValuePieces.seal(
                     from.segment().address() + at(written),
                     operations.blockCopy(place),
+                    operations.hash[place],
                     written,
                     length,
                     SlotWord.incarnation(word),

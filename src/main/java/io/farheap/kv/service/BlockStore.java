@@ -91,7 +91,7 @@ final class BlockStore implements SegmentRebalancer.SegmentStore {
         this.shape = map.shape();
         emptying = new SegmentRebalancer(this, nanoTime);
         for (int i = 0; i < map.firstRegions(); i++) {
-            regions.add(new RegionBlocks(i, i * map.servers() + map.server(), shape));
+            regions.add(new RegionBlocks(i, i * map.servers() + map.server(), shape, true));
         }
         for (int i = 0; i < pools.length; i++) {
             pools[i] = new LongFifo();
@@ -105,9 +105,10 @@ final class BlockStore implements SegmentRebalancer.SegmentStore {
      * @param number of the first of them in the map
      * @param first of them in the space
      * @param regionsHere that the space has
+     * @param table whether they have a part of the table
      * @return false if they neither follow the known regions nor have been offered before
      */
-    boolean offer(int number, int first, int count, int regionsHere) {
+    boolean offer(int number, int first, int count, int regionsHere, boolean table) {
         if (number < map.regionsOfEach() * map.servers()
                 || count < 1
                 || count > shape.mostRegions() - number
@@ -127,7 +128,7 @@ final class BlockStore implements SegmentRebalancer.SegmentStore {
             }
         }
         for (int i = 0; i < count; i++) {
-            RegionBlocks more = new RegionBlocks(first + i, number + i, shape);
+            RegionBlocks more = new RegionBlocks(first + i, number + i, shape, table);
             regions.add(more);
             grown.put(number + i, more);
         }

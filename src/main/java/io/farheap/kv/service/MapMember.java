@@ -21,6 +21,9 @@ final class MapMember {
     /** The servers that the map was made on and whose lease it has lost, a bit for each of the first 64. */
     long lost;
 
+    /** The servers that had left the map when it opened it, a bit for each of the first 64. */
+    long retired;
+
     /** How many of the regions that the map has grown by it has added. */
     long growths;
 

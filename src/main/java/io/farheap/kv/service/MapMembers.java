@@ -50,6 +50,12 @@ final class MapMembers {
     private long lostSince;
     /** The servers that are gone. No process reads or changes their part of the table again, whatever it names. */
     private long gone;
+    /** Those of them that have left the map, so that other servers have their part of the table. */
+    private long retired;
+    /** By server, for each of the first 64: since when all living processes have lost it. */
+    private final long[] lostByAllSince = new long[Long.SIZE];
+
+    private long lostByAll;
 
     /**
      * @param server number of this one
@@ -101,7 +107,7 @@ final class MapMembers {
     /** How many of the map's growths every process has added; {@code most} if there is no process. */
     long leastGrowths(long most) {
         return living.values().stream()
-                .mapToLong(member -> member.growths)
+                .mapToLong(member -> isOfEdition(member) ? member.growths : 0)
                 .min()
                 .orElse(most);
     }
@@ -175,7 +181,53 @@ final class MapMembers {
 
     /** Whether a process can read all of the table that is not gone, as far as it has said. */
     boolean reachesTable(MapMember member) {
-        return (member.lost & ~gone) == 0;
+        return (member.lost & ~gone) == 0 && isOfEdition(member);
+    }
+
+    /** Whether a process knows where the table is; one that has opened the map before servers left it does not. */
+    boolean isOfEdition(MapMember member) {
+        return member.retired == retired;
+    }
+
+    /** Servers have left the map, after all processes here have lost them. */
+    void retire(long servers) {
+        retired |= servers;
+        gone |= servers;
+        ended.forEach(each -> addGone(each.servers));
+        ended.removeIf(each -> each.servers.cardinality() == needed);
+        askAboutMore();
+    }
+
+    /** The servers that the map was made on and that have left it, a bit for each of the first 64. */
+    long retired() {
+        return retired;
+    }
+
+    /** Notes which servers all living processes have lost. */
+    void note(long now) {
+        long all = living.values().stream()
+                .mapToLong(member -> member.lost | member.retired)
+                .reduce(-1, (a, b) -> a & b);
+        for (int number = 0; number < Long.SIZE && all != lostByAll; number++) {
+            if (((all & ~lostByAll) >>> number & 1) != 0) {
+                lostByAllSince[number] = now;
+            }
+        }
+        lostByAll = all;
+    }
+
+    /** Whether all living processes have lost these servers, for so long. */
+    boolean haveLost(long servers, long nanos, long now) {
+        note(now);
+        if ((servers & ~lostByAll) != 0) {
+            return false;
+        }
+        for (int number = 0; number < Long.SIZE; number++) {
+            if ((servers >>> number & 1) != 0 && now - lostByAllSince[number] < nanos) {
+                return false;
+            }
+        }
+        return true;
     }
 
     /** The servers that are gone, a bit for each of the first 64. */

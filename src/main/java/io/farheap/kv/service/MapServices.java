@@ -3,6 +3,7 @@ package io.farheap.kv.service;
 import io.farheap.kv.contract.MapException;
 import io.farheap.kv.format.MapCalls;
 import io.farheap.kv.format.MapDescriptor;
+import io.farheap.kv.format.RegionDirectory;
 import io.farheap.kv.format.TextWords;
 import io.farheap.rpc.Arguments;
 import io.farheap.rpc.HeldRegions;
@@ -41,13 +42,16 @@ public final class MapServices implements ServerService, SpaceListener {
         installClients(handlers, spaces);
         installMemory(handlers, spaces);
         installLayout(handlers, spaces);
+        installEditions(handlers, spaces);
         register(handlers, spaces, MapCalls.STATE, (state, space, lease, in, reply) -> state.state(reply));
     }
 
     /** Calls of clients that register, send heartbeats and leave. */
     private void installClients(RpcHandlers handlers, ServedSpaces spaces) {
         register(handlers, spaces, MapCalls.REGISTER, (state, space, lease, in, reply) -> {
-            reply[0] = state.register(lease, in.getLong(8));
+            boolean inEdition = in.bytes() >= 4 * Long.BYTES;
+            reply[0] = state.register(
+                    lease, in.getLong(8), inEdition ? in.getLong(16) : 0, inEdition ? in.getLong(24) : 0);
             if (!space.openedBy(lease)) {
                 // The lease has ended meanwhile, and its end may have been reported before the registration.
                 state.ended(lease);
@@ -149,6 +153,42 @@ public final class MapServices implements ServerService, SpaceListener {
         register(handlers, spaces, MapCalls.EMPTY, (state, space, lease, in, reply) -> state.empty(lease, reply));
     }
 
+    /** Calls about servers that are lost for good. */
+    private void installEditions(RpcHandlers handlers, ServedSpaces spaces) {
+        register(handlers, spaces, MapCalls.EDITION, (state, space, lease, in, reply) -> state.edition(reply));
+        register(handlers, spaces, MapCalls.SEAL, (state, space, lease, in, reply) -> {
+            int words = state.seal(lease, in.getLong(8), in.getLong(16) != 0, space, reply);
+            if (!space.openedBy(lease)) {
+                // Its end may have been reported before.
+                state.ended(lease);
+            }
+            return words;
+        });
+        register(
+                handlers,
+                spaces,
+                MapCalls.COPY,
+                (state, space, lease, in, reply) -> state.copy(
+                        lease,
+                        in.getLong(8),
+                        in.getLong(16),
+                        number(in.getLong(24)),
+                        new RegionDirectory.Growth(
+                                number(in.getLong(40)),
+                                number(in.getLong(48)),
+                                number(in.getLong(56)),
+                                number(in.getLong(64))),
+                        text(in, 32, 72),
+                        space,
+                        reply));
+        register(handlers, spaces, MapCalls.INSTALL, (state, space, lease, in, reply) -> {
+            int n = Math.min(MapCalls.MOST_WORDS, in.bytes() / Long.BYTES - 1);
+            read(in, 8, arguments.get(), n);
+            reply[0] = n < 7 ? MapCalls.WRONG : state.install(lease, arguments.get(), n, space);
+            return 1;
+        });
+    }
+
     /**
      * Reads words that follow their count.
      *
@@ -170,13 +210,17 @@ public final class MapServices implements ServerService, SpaceListener {
      * @throws IllegalArgumentException if there is none of that length
      */
     private byte[] text(Arguments in, int at) {
+        return text(in, at, at + 8);
+    }
+
+    private byte[] text(Arguments in, int at, int from) {
         long bytes = in.getLong(at);
         if (bytes < 0 || bytes > MapCalls.MOST_ADDRESS_BYTES) {
             throw new IllegalArgumentException(
                     "an address of " + bytes + " bytes; it has 0 to " + MapCalls.MOST_ADDRESS_BYTES);
         }
         long[] words = arguments.get();
-        read(in, at + 8, words, Math.ceilDiv((int) bytes, Long.BYTES));
+        read(in, from, words, Math.ceilDiv((int) bytes, Long.BYTES));
         return TextWords.bytes(words, 0, (int) bytes);
     }
 

@@ -34,7 +34,7 @@ final class MapState {
     private final SharedWeights controller;
     private final long[] learned;
     private final LongSupplier nanoTime;
-    private final long zeroNanos;
+    private long zeroNanos;
 
     /** Whether blocks that a process has let go, or that one which has ended had, are still to be found. */
     private boolean dirty;
@@ -49,13 +49,11 @@ final class MapState {
     /** Until this time a client waits for segments that requests in flight may still know of. */
     private long awaitedUntil;
 
-    /**
-     * The regions that the map has grown by, and how many of them all processes have added. On the first server only.
-     */
-    private RegionDirectory layout;
-
+    /** Which servers have the table, and the regions that the map has grown by. */
+    private final TableEdition edition;
+    /** How many of the growths all processes have added. On the first server only. */
     private long growthsOfAll;
-    /** The addresses of servers that have joined, by their numbers. On the first server only. */
+    /** The addresses of servers that have joined, by their numbers. */
     private final Map<Integer, byte[]> addresses = new HashMap<>();
     /** The lease of the process that adds memory, or takes a server out; 0 if there is none. */
     private long grower;
@@ -79,9 +77,9 @@ final class MapState {
         this.nanoTime = nanoTime;
         awaitedUntil = nanoTime.getAsLong();
         zeroNanos = nanoTime.getAsLong() - 1_000_000 * Math.max(0, wallMillis - map.createdMillis());
-        layout = RegionDirectory.of(map);
         blocks = new BlockStore(map, nanoTime);
         members = new MapMembers(map.server(), map.servers());
+        edition = new TableEdition(map, members);
         sweep = new LostBlockSweep(blocks, members);
         controller = Replacements.controller(map.policy());
         learned = new long[controller.words()];
@@ -91,19 +89,52 @@ final class MapState {
         return nanoTime.getAsLong() - zeroNanos;
     }
 
-    synchronized long register(long lease, long process) {
+    /** A process of the edition that the map begins with. */
+    long register(long lease, long process) {
+        return register(lease, process, 0, 0);
+    }
+
+    /**
+     * @param id of the edition in which the process opens the map
+     * @param retired the servers that have left by it
+     */
+    synchronized long register(long lease, long process, long id, long retired) {
         if (members.find(lease) == null) {
-            if (members.gone() != 0) {
+            if (edition.isSealed()) {
+                return MapCalls.BUSY;
+            }
+            if (map.joined() ? (members.retired() & ~retired) != 0 : id != edition.id()) {
+                return MapCalls.STALE;
+            }
+            if ((retired & ~members.retired()) != 0) {
+                if (!map.joined() || !edition.mayRetire(retired)) {
+                    return MapCalls.WRONG;
+                }
+                retire(retired);
+            }
+            if ((members.gone() & ~members.retired()) != 0) {
                 // It would find slots there that name blocks which are others by now.
                 return MapCalls.PART_GONE;
             }
             // A process that does not know yet that the server leaves, or which segments are being emptied, has
             // acknowledged no epoch.
             MapMember member = members.add(lease, process);
+            member.retired = members.retired();
             member.epoch = blocks.isLeaving() || blocks.emptying().any() ? 0 : blocks.epoch();
             member.heardAt = nanoTime.getAsLong();
         }
         return MapCalls.OK;
+    }
+
+    /** No process that is registered uses these servers any more, and others have their part of the table. */
+    private void retire(long servers) {
+        members.retire(servers);
+        // A request in flight may have read an index there.
+        goneEpoch = blocks.nextEpoch();
+        dirty = true;
+        sweep.abandon();
+        grower = 0;
+        emptier = 0;
     }
 
     synchronized void leave(long lease) {
@@ -133,14 +164,17 @@ final class MapState {
         member.heardAt = nanoTime.getAsLong();
         member.epoch = Math.max(member.epoch, Math.min(words[2], blocks.epoch()));
         member.lost = words[4];
+        members.note(nanoTime.getAsLong());
         if (members.findGone(nanoTime.getAsLong())) {
             goneEpoch = blocks.nextEpoch();
         }
         if (blocks.waits()) {
             blocks.settle(members.oldestEpoch(blocks.epoch()));
         }
-        member.growths = Math.max(member.growths, Math.min(words[3], layout.growths()));
-        growthsOfAll = Math.max(growthsOfAll, members.leastGrowths(layout.growths()));
+        long growths = edition.isFirst() ? edition.layout().growths() : 0;
+        boolean knows = members.isOfEdition(member);
+        member.growths = knows ? Math.max(member.growths, Math.min(words[3], growths)) : 0;
+        growthsOfAll = Math.max(growthsOfAll, members.leastGrowths(growths));
         int at = MapCalls.BEAT_WORDS;
         for (int i = 0; i < facts; i++, at += 2) {
             members.endedAt(words[at], words[at + 1]);
@@ -153,7 +187,7 @@ final class MapState {
         flags |= mayCollect(member) ? MapCalls.COLLECT : 0;
         boolean sweeps = members.reachesTable(member) && (sweep.running() || (dirty || audit) && !members.doubted());
         boolean awaited = blocks.waits() && nanoTime.getAsLong() - awaitedUntil < 0;
-        boolean growing = growthsOfAll < layout.growths();
+        boolean growing = growthsOfAll < growths;
         flags |= sweeps
                         || awaited
                         || growing
@@ -171,19 +205,24 @@ final class MapState {
         reply[5] = members.doubted(reply, MapCalls.BEAT_REPLY_WORDS, MapCalls.MOST_PROCESSES);
         reply[6] = answers;
         reply[7] = blocks.epoch();
-        reply[8] = layout.growths();
-        reply[9] = growthsOfAll;
+        // A process of an earlier edition learns of no growth any more: it would not know where the table is.
+        reply[8] = knows ? growths : 0;
+        reply[9] = knows ? growthsOfAll : 0;
         reply[10] = blocks.regions();
         int end = MapCalls.BEAT_REPLY_WORDS + (int) reply[5];
         reply[11] = blocks.emptying().places(reply, end);
-        reply[12] = members.gone();
+        reply[12] = members.gone() & ~member.retired;
         return end + (int) reply[11];
     }
 
     /** Whether the caller must empty segments from now on. None is emptied while blocks are accounted for. */
     private boolean mayEmpty(MapMember member) {
         long now = nanoTime.getAsLong();
-        if (!blocks.emptying().isDue() || audit || sweep.running() || emptier != 0 && now - emptierDeadline < 0) {
+        if (!blocks.emptying().isDue()
+                || !members.isOfEdition(member)
+                || audit
+                || sweep.running()
+                || emptier != 0 && now - emptierDeadline < 0) {
             return false;
         }
         emptier = member.lease;
@@ -379,11 +418,15 @@ final class MapState {
     }
 
     synchronized long growing(long lease, boolean begins) {
-        if (map.server() != 0) {
+        if (!edition.isFirst()) {
             return MapCalls.WRONG;
         }
-        if (members.find(lease) == null) {
+        MapMember member = members.find(lease);
+        if (member == null) {
             return MapCalls.NOT_REGISTERED;
+        }
+        if (begins && !members.isOfEdition(member)) {
+            return MapCalls.STALE;
         }
         if (!begins) {
             stop(lease);
@@ -399,6 +442,7 @@ final class MapState {
     private void stop(long lease) {
         grower = grower == lease ? 0 : grower;
         emptier = emptier == lease ? 0 : emptier;
+        edition.unseal(lease);
         if (drainer == lease) {
             drainer = 0;
             blocks.leave(MapCalls.STAYS);
@@ -411,10 +455,10 @@ final class MapState {
      */
     synchronized long grown(long lease, int server, int first, int count, byte[] address, int regionsHere) {
         RegionDirectory.Growth growth = new RegionDirectory.Growth(server, first, count);
-        boolean known = layout.has(growth);
-        boolean joins = !known && server == layout.servers();
-        if (map.server() != 0
-                || server == 0 && (long) first + count > regionsHere
+        boolean known = edition.layout().has(growth);
+        boolean joins = !known && server == edition.layout().servers();
+        if (!edition.isFirst()
+                || server == map.server() && (long) first + count > regionsHere
                 || joins != (!known && address.length > 0)) {
             return MapCalls.WRONG;
         }
@@ -423,7 +467,7 @@ final class MapState {
         }
         if (!known) {
             try {
-                layout = layout.with(growth);
+                edition.grow(growth);
             } catch (IllegalArgumentException e) {
                 return MapCalls.WRONG;
             }
@@ -465,8 +509,9 @@ final class MapState {
 
     /** @return words of the reply */
     synchronized int layout(int from, long[] reply) {
+        RegionDirectory layout = edition.layout();
         int n = Math.clamp(layout.growths() - from, 0, MapCalls.MOST_GROWTHS);
-        if (map.server() != 0 || from < 0) {
+        if (map.joined() || from < 0) {
             return status(reply, MapCalls.WRONG);
         }
         reply[0] = MapCalls.OK;
@@ -474,11 +519,94 @@ final class MapState {
         reply[2] = n;
         for (int i = 0; i < n; i++) {
             RegionDirectory.Growth growth = layout.growth(from + i);
-            reply[3 + 3 * i] = growth.server();
-            reply[4 + 3 * i] = growth.first();
-            reply[5 + 3 * i] = growth.count();
+            reply[3 + 4 * i] = growth.server();
+            reply[4 + 4 * i] = growth.first();
+            reply[5 + 4 * i] = growth.count();
+            reply[6 + 4 * i] = growth.part();
         }
-        return 3 + 3 * n;
+        return 3 + 4 * n;
+    }
+
+    /** @return words of the reply */
+    synchronized int edition(long[] reply) {
+        return map.joined() ? status(reply, MapCalls.WRONG) : edition.say(reply);
+    }
+
+    /** @return words of the reply */
+    synchronized int seal(long lease, long lost, boolean atOnce, ServedSpace space, long[] reply) {
+        return edition.seal(lease, lost, atOnce, nanoTime.getAsLong(), space, reply);
+    }
+
+    /**
+     * @param growth with this number; -1: none
+     * @param address of the server that joins by it; empty if none does
+     * @return words of the reply
+     */
+    synchronized int copy(
+            long lease,
+            long time,
+            long history,
+            int number,
+            RegionDirectory.Growth growth,
+            byte[] address,
+            ServedSpace space,
+            long[] reply) {
+        MapMember member = members.find(lease);
+        if (map.joined()) {
+            return status(reply, MapCalls.WRONG);
+        }
+        if (!edition.isSealedBy(lease) && (member == null || !members.isOfEdition(member))) {
+            return status(reply, MapCalls.NOT_REGISTERED);
+        }
+        edition.told(time, history, nanoTime.getAsLong());
+        if (number >= 0 && !edition.isFirst()) {
+            if (!edition.copy(number, growth, edition.isSealedBy(lease))) {
+                return status(reply, MapCalls.WRONG);
+            }
+            if (address.length > 0) {
+                addresses.put(growth.server(), address);
+            }
+        }
+        reply[0] = MapCalls.OK;
+        reply[1] = edition.layout().growths();
+        reply[2] = edition.history(space);
+        return 3;
+    }
+
+    /**
+     * @param words as of {@link MapCalls#INSTALL}, from the number on
+     * @param n how many there are
+     */
+    synchronized long install(long lease, long[] words, int n, ServedSpace space) {
+        int before = words[2] < 0 || words[2] > edition.layout().growths() ? -1 : (int) words[2];
+        int growths = words[6] < 0 || words[6] > (n - 7) / 4 ? -1 : (int) words[6];
+        if (map.joined() || before < 0 || growths < 0) {
+            return MapCalls.WRONG;
+        }
+        RegionDirectory next;
+        try {
+            next = edition.layout().first(before);
+            for (int at = 7; at < 7 + 4 * growths; at += 4) {
+                next = next.with(new RegionDirectory.Growth(
+                        small(words[at]), small(words[at + 1]), small(words[at + 2]), small(words[at + 3])));
+            }
+        } catch (IllegalArgumentException e) {
+            return MapCalls.WRONG;
+        }
+        if (!edition.install(lease, words[0], words[1], before, next, space)) {
+            return MapCalls.STALE;
+        }
+        if (edition.isFirst()) {
+            edition.count(words[3], words[4], space);
+        }
+        zeroNanos -= Math.max(0, words[5] - clock());
+        growthsOfAll = Math.min(growthsOfAll, before);
+        retire(next.retired());
+        return MapCalls.OK;
+    }
+
+    private static int small(long word) {
+        return Math.clamp(word, -1, Integer.MAX_VALUE);
     }
 
     /** @param regionsHere of the space on this server */
@@ -486,12 +614,19 @@ final class MapState {
         if (members.find(lease) == null) {
             return MapCalls.NOT_REGISTERED;
         }
-        return blocks.offer(number, first, count, regionsHere) ? MapCalls.OK : MapCalls.WRONG;
+        RegionDirectory layout = edition.layout();
+        boolean table = layout.hadTable(number);
+        for (int i = 1; i < count && number < layout.regions(); i++) {
+            if (layout.hadTable(number + i) != table) {
+                return MapCalls.WRONG;
+            }
+        }
+        return blocks.offer(number, first, count, regionsHere, table) ? MapCalls.OK : MapCalls.WRONG;
     }
 
     /** @return words of the reply */
     synchronized int learn(long[] words, int n, long[] reply) {
-        if (map.server() != 0 || n != learned.length) {
+        if (!edition.isFirst() || n != learned.length) {
             return status(reply, MapCalls.WRONG);
         }
         System.arraycopy(words, 0, learned, 0, n);

@@ -67,14 +67,15 @@ final class RegionBlocks {
     /**
      * @param index in the server's space
      * @param region its number in the map
+     * @param table whether it has a part of the table
      */
-    RegionBlocks(int index, int region, SpaceShape shape) {
+    RegionBlocks(int index, int region, SpaceShape shape, boolean table) {
         this.index = index;
         this.region = region;
         this.shape = shape;
-        segmentsAt = shape.segmentsAt(region) / BlockFormat.UNIT_BYTES;
+        segmentsAt = shape.segmentsAt(table) / BlockFormat.UNIT_BYTES;
         segmentUnits = shape.segmentBytes() / BlockFormat.UNIT_BYTES;
-        segments = Math.toIntExact(shape.segments(region));
+        segments = Math.toIntExact(shape.segments(table));
         single = segmentUnits == 1;
     }
 

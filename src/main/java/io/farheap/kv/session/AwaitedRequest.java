@@ -16,14 +16,14 @@ final class AwaitedRequest {
     private static final int SPINS = 2000;
     private static final long SLEEP_NANOS = 1_000_000;
 
-    private final MapRequests session;
+    private final EngineSession session;
     private final KvHandler handler = this::take;
     private boolean ended;
     private int status;
     private byte @Nullable [] value;
     private long version;
 
-    AwaitedRequest(MapRequests session) {
+    AwaitedRequest(EngineSession session) {
         this.session = session;
     }
 

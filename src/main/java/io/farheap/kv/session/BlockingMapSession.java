@@ -8,15 +8,15 @@ import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A session's blocking requests, with byte arrays: each issues a request of {@link MapRequests} and polls until it has
- * ended. They throw an {@link IllegalStateException} if a request is in flight.
+ * A session's blocking requests, with byte arrays: each issues a request of an {@link EngineSession} and polls until it
+ * has ended. They throw an {@link IllegalStateException} if a request is in flight.
  */
 public final class BlockingMapSession {
 
-    private final MapRequests requests;
+    private final EngineSession requests;
     private final AwaitedRequest waiting;
 
-    public BlockingMapSession(MapRequests requests) {
+    public BlockingMapSession(EngineSession requests) {
         this.requests = requests;
         this.waiting = new AwaitedRequest(requests);
     }

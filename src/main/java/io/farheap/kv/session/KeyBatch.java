@@ -127,6 +127,11 @@ public final class KeyBatch {
         return copy;
     }
 
+    public int keyBytes(int number) {
+        check(number);
+        return keys.bytes(number);
+    }
+
     public int valueBytes(int number) {
         check(number);
         return values.bytes(number);
@@ -143,7 +148,8 @@ public final class KeyBatch {
         }
     }
 
-    void begin(boolean set, long requestTag, long life) {
+    /** The batch is under way. @throws IllegalStateException if it was already */
+    public void begin(boolean set, long requestTag, long life) {
         checkIdle();
         if (count == 0 || stores != set) {
             throw new IllegalArgumentException("a batch of " + count + " keys " + (stores ? "with" : "without")
@@ -157,37 +163,56 @@ public final class KeyBatch {
         worst = KvStatus.DONE;
     }
 
-    boolean stores() {
+    public boolean stores() {
         return stores;
     }
 
-    boolean issuedAll() {
+    /** The tag of the batch's request. */
+    public long tag() {
+        return tag;
+    }
+
+    public long lifeMillis() {
+        return lifeMillis;
+    }
+
+    /** The status of the batch: that of the last key that failed. */
+    public int worst() {
+        return worst;
+    }
+
+    /** The next key has been issued. */
+    public void issue() {
+        issued++;
+    }
+
+    public boolean issuedAll() {
         return issued == count;
     }
 
     // The memory of the key that is issued next.
 
-    MemorySegment keyMemory() {
+    public MemorySegment keyMemory() {
         return keys.memory;
     }
 
-    int keyAt() {
+    public int keyAt() {
         return keys.at(issued);
     }
 
-    int keyBytes() {
+    public int keyBytes() {
         return keys.bytes(issued);
     }
 
-    MemorySegment storedMemory() {
+    public MemorySegment storedMemory() {
         return values.memory;
     }
 
-    int storedAt() {
+    public int storedAt() {
         return values.at(issued);
     }
 
-    int storedBytes() {
+    public int storedBytes() {
         return values.bytes(issued);
     }
 
@@ -196,7 +221,7 @@ public final class KeyBatch {
      *
      * @return whether it was the last
      */
-    boolean take(int ending, long of, MemorySegment memory, long at, int bytes) {
+    public boolean take(int ending, long of, MemorySegment memory, long at, int bytes) {
         status[ended] = ending;
         version[ended] = of;
         if (MapException.isOf(ending) && worst != KvStatus.LOST) {

@@ -27,11 +27,11 @@ public final class MapCountTotals {
         this.experts = List.copyOf(experts);
     }
 
-    synchronized void opened(MapSessionCounts counts, Supplier<VerbCounts> posted) {
+    public synchronized void opened(MapSessionCounts counts, Supplier<VerbCounts> posted) {
         open.put(counts, posted);
     }
 
-    synchronized void closed(MapSessionCounts counts) {
+    public synchronized void closed(MapSessionCounts counts) {
         Supplier<VerbCounts> posted = open.remove(counts);
         if (posted != null) {
             addTo(closed, counts);
@@ -77,6 +77,8 @@ public final class MapCountTotals {
                 sum[MapSessionCounts.endedAs(RequestColumns.TOUCH, KvStatus.DONE)],
                 ofAll(sum, KvStatus.NO_ROOM),
                 ofAll(sum, KvStatus.LOST),
+                sum[MapSessionCounts.POINTER_HITS],
+                sum[MapSessionCounts.STALE_POINTERS],
                 sum[MapSessionCounts.READ_AGAIN],
                 sum[MapSessionCounts.SWAPS_LOST],
                 sum[MapSessionCounts.EVICTED] + sum[MapSessionCounts.endedAs(RequestColumns.MAKE_ROOM, KvStatus.DONE)],

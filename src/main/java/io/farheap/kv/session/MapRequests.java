@@ -12,6 +12,7 @@ import io.farheap.kv.eviction.AccessClock;
 import io.farheap.kv.eviction.AdaptiveRecords;
 import io.farheap.kv.eviction.EvictionSettings;
 import io.farheap.kv.eviction.SampledEviction;
+import io.farheap.kv.format.ObjectLife;
 import io.farheap.kv.format.PaddedKeys;
 import io.farheap.kv.format.SizeClasses;
 import io.farheap.kv.format.ValuePieces;
@@ -31,6 +32,7 @@ import io.farheap.kv.space.GrowingMemory;
 import io.farheap.kv.space.KeptBuffer;
 import io.farheap.kv.space.MapClock;
 import io.farheap.kv.space.MapSessionCounts;
+import io.farheap.kv.space.PointerCache;
 import io.farheap.kv.space.Reconnects;
 import io.farheap.kv.space.RequestColumns;
 import io.farheap.kv.space.RequestPoster;
@@ -39,7 +41,6 @@ import io.farheap.lifetime.CloseStack;
 import io.farheap.lifetime.Closeables;
 import io.farheap.remote.RemoteMemory;
 import io.farheap.remote.contract.VerbCounts;
-import io.farheap.thread.OwnerThread;
 import io.farheap.time.TimeLimit;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
@@ -51,7 +52,7 @@ import java.util.function.LongSupplier;
  * {@link Pipeline} carries them out. It is also used to move objects. It belongs to one thread at a time: the first
  * that uses it, until that thread has released it or has ended.
  */
-public final class MapRequests implements AutoCloseable {
+public final class MapRequests implements EngineSession {
 
     /** The time to live of an object that stays until it is evicted. */
     public static final long NEVER = 0;
@@ -61,12 +62,6 @@ public final class MapRequests implements AutoCloseable {
     private static final long CLOSE_NANOS = TimeLimit.of(1_000_000_000L);
 
     private static final long CUT_NANOS = TimeLimit.of(3_000_000_000L);
-    /**
-     * The longest time to live; as much time again can pass since the map was made before an expiry has no room in a
-     * block.
-     */
-    private static final long MOST_LIFE_MILLIS = 1L << 47;
-
     private static final MemorySegment NUMBER = MemorySegment.ofArray(new byte[Long.BYTES]);
 
     private final DeepQueue queue;
@@ -88,18 +83,15 @@ public final class MapRequests implements AutoCloseable {
     private final SampledEviction room;
     private final AdaptiveRecords records;
     private final Pipeline pipeline;
-    private final OwnerThread owner = new OwnerThread("session");
-    /** Whether a poll is under way; a callback may be running inside it. */
-    private boolean polling;
+    private final SessionOwner owner = new SessionOwner();
     /** How often it was polled. Another thread looks now and then whether it is polled at all. */
     private int polls;
-
-    private boolean closed;
 
     /**
      * @param requests in flight at most, a power of two
      * @param numbers that no other session of the map has, unchecked; may be called on any thread, even after this has
      *     returned
+     * @param pointers of the process, to the map that it has open
      * @throws MapException if the map has had all numbers
      */
     public MapRequests(
@@ -110,6 +102,7 @@ public final class MapRequests implements AutoCloseable {
             int requests,
             LongSupplier numbers,
             MapKeeper keeper,
+            PointerCache pointers,
             MapCountTotals tally) {
         this.tally = tally;
         this.keeper = keeper;
@@ -128,9 +121,9 @@ public final class MapRequests implements AutoCloseable {
             stack.keep();
         }
         operations = new RequestColumns(requests, memory.buffer());
-        posts = new RequestPoster(queue, space, operations, memory.buffer(), hintMemory.buffer());
+        posts = new RequestPoster(queue, space, operations, memory.buffer(), hintMemory.buffer(), pointers);
         AccessClock accessClock = new AccessClock(clock, space.shape().objects());
-        records = new AdaptiveRecords(posts, space, accessClock, policy, counts, number);
+        records = new AdaptiveRecords(posts, space, accessClock, policy, counts, pointers, number);
         mailbox = keeper.mailbox(records.learnedWords());
         allocator = new BlockAllocator(mailbox, space, posts.reach());
         reclaimer = new Reclaimer(posts, space, allocator, counts, indexMemory.buffer());
@@ -155,6 +148,7 @@ public final class MapRequests implements AutoCloseable {
                 records,
                 clock,
                 counts,
+                pointers,
                 new VersionNumbers(number, numbers),
                 space.checksum());
         pipeline = new Pipeline(queue, memory.buffer(), parts, new StepTable(parts, space), mailbox, space.keyHash());
@@ -167,10 +161,12 @@ public final class MapRequests implements AutoCloseable {
      *
      * @return false if too many requests are in flight
      */
+    @Override
     public boolean get(MemorySegment key, long tag) {
         return begin(RequestColumns.GET, key, 0, tag);
     }
 
+    @Override
     public boolean delete(MemorySegment key, long tag) {
         return begin(RequestColumns.DELETE, key, 0, tag);
     }
@@ -180,32 +176,36 @@ public final class MapRequests implements AutoCloseable {
      *
      * @return false if another batch is under way
      */
+    @Override
     public boolean getAll(KeyBatch keys, long tag) {
-        checkOpen();
+        owner.checkOpen();
         return pipeline.run(keys, false, NEVER, tag);
     }
 
+    @Override
     public boolean setAll(KeyBatch keysAndValues, long lifeMillis, long tag) {
-        checkLife(lifeMillis);
+        ObjectLife.check(lifeMillis);
         for (int i = 0; i < keysAndValues.size(); i++) {
             checkValue(keysAndValues.valueBytes(i));
         }
-        checkOpen();
+        owner.checkOpen();
         return pipeline.run(keysAndValues, true, lifeMillis, tag);
     }
 
     private boolean begin(int kind, MemorySegment key, long argument, long tag) {
-        checkOpen();
+        owner.checkOpen();
         return pipeline.begin(kind, key, PaddedKeys.check(key.byteSize()), argument, tag);
     }
 
+    @Override
     public boolean increment(MemorySegment key, long delta, long tag) {
         return store(RequestColumns.INCREMENT, key, NUMBER, NEVER, delta, tag);
     }
 
+    @Override
     public boolean touch(MemorySegment key, long lifeMillis, long tag) {
-        checkOpen();
-        checkLife(lifeMillis);
+        owner.checkOpen();
+        ObjectLife.check(lifeMillis);
         return begin(RequestColumns.TOUCH, key, pipeline.expiry(lifeMillis), tag);
     }
 
@@ -220,7 +220,7 @@ public final class MapRequests implements AutoCloseable {
      * @return false if too many requests are in flight
      */
     public boolean move(int kind, long slot, long word, long tag) {
-        checkOpen();
+        owner.checkOpen();
         return pipeline.move(kind, slot, word, tag);
     }
 
@@ -234,13 +234,21 @@ public final class MapRequests implements AutoCloseable {
      * effect; either keeps segments from changing their class. Also true while requests are in flight, and always in a
      * map without such hints.
      */
-    boolean settled() {
+    @Override
+    public boolean settled() {
         return records.extensionWords() == 0 || operations.inUse() > 0 || posts.oldestEra() == Long.MAX_VALUE;
     }
 
     /** As {@link Reconnects#isOver}: requests here end as lost. */
+    @Override
     public boolean isOver() {
         return queue.reconnects().isOver();
+    }
+
+    /** As {@link Reconnects#isReplaced}: others can be begun under the new leases once these have ended. */
+    @Override
+    public boolean isReplaced() {
+        return queue.reconnects().isReplaced();
     }
 
     /**
@@ -252,12 +260,14 @@ public final class MapRequests implements AutoCloseable {
     }
 
     /** Whether nothing is in flight and no callback runs, so that this can be closed. */
+    @Override
     public boolean mayClose() {
-        checkOpen();
-        return operations.inUse() == 0 && !polling;
+        owner.checkOpen();
+        return operations.inUse() == 0 && !owner.isPolling();
     }
 
     /** As {@link Reconnects#trouble}. */
+    @Override
     public String trouble() {
         return queue.reconnects().trouble();
     }
@@ -283,40 +293,42 @@ public final class MapRequests implements AutoCloseable {
         allocator.giveOthersBack(-1);
     }
 
+    @Override
     public boolean store(int kind, MemorySegment key, MemorySegment value, long lifeMillis, long argument, long tag) {
-        checkOpen();
+        owner.checkOpen();
         int keyBytes = PaddedKeys.check(key.byteSize());
         int valueBytes = checkValue(value.byteSize());
-        checkLife(lifeMillis);
+        ObjectLife.check(lifeMillis);
         return pipeline.store(kind, key, keyBytes, value, valueBytes, lifeMillis, argument, tag);
     }
 
     /** @return how many have been handed over */
+    @Override
     public int poll(KvHandler to) {
-        checkOpen();
-        checkNotPolling();
-        polling = true;
+        owner.beginPoll();
         polls++;
         try {
             return pipeline.poll(to);
         } finally {
-            polling = false;
+            owner.endPoll();
         }
     }
 
+    @Override
     public void await(long nanos) {
-        checkOpen();
-        checkNotPolling();
+        owner.checkIdle();
         posts.postHints();
         // An answer from the servers' services raises no event here, and neither does the end of a back-off.
         boolean soon = room.waits().isAsking() || !queue.reconnects().up();
         queue.await(soon ? Math.min(nanos, SLEEP_NANOS) : nanos);
     }
 
+    @Override
     public int inFlight() {
         return operations.inUse();
     }
 
+    @Override
     public long version() {
         return pipeline.version();
     }
@@ -329,33 +341,17 @@ public final class MapRequests implements AutoCloseable {
         return (int) bytes;
     }
 
-    private static void checkLife(long millis) {
-        if (millis < 0 || millis > MOST_LIFE_MILLIS) {
-            throw new IllegalArgumentException("an object that lives for " + millis + " ms; it has 1 to "
-                    + MOST_LIFE_MILLIS + ", or 0 to live for ever");
-        }
-    }
-
-    private void checkOpen() {
-        owner.own();
-        if (closed) {
-            throw new IllegalStateException("the session is closed");
-        }
-    }
-
-    private void checkNotPolling() {
-        if (polling) {
-            throw new IllegalStateException(
-                    "a callback polls, waits or closes its session; make requests there, and return");
-        }
-    }
-
+    @Override
     public void release() {
-        checkOpen();
-        checkNotPolling();
-        owner.disown();
+        owner.release();
     }
 
+    @Override
+    public boolean isConnected() {
+        return queue.reconnects().up();
+    }
+
+    @Override
     public VerbCounts posted() {
         return queue.posted();
     }
@@ -413,15 +409,14 @@ public final class MapRequests implements AutoCloseable {
      */
     @Override
     public void close() {
-        if (closed) {
+        if (owner.isClosed()) {
             return;
         }
-        checkOpen();
-        checkNotPolling();
+        owner.checkIdle();
         try {
             drain();
         } finally {
-            closed = true;
+            owner.close();
             tally.closed(counts);
             Closeables.all(
                     queue,

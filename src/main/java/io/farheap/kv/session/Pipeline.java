@@ -30,6 +30,7 @@ import io.farheap.remote.RegisteredBuffer;
 import io.farheap.remote.contract.CompletionHandler;
 import io.farheap.remote.contract.Outcome;
 import java.lang.foreign.MemorySegment;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -54,6 +55,7 @@ final class Pipeline {
     private final StepTable steps;
     private final BlockWrite blockWrite;
     private final Mailbox mailbox;
+    private final LongSupplier era;
     private final BlockAllocator allocator;
     private final Reclaimer reclaimer;
     private final FailedRequestBlocks doubts;
@@ -96,6 +98,7 @@ final class Pipeline {
         this.steps = steps;
         this.blockWrite = steps.changes().blockWrite;
         this.mailbox = mailbox;
+        this.era = mailbox::era;
         this.allocator = parts.allocator();
         this.reclaimer = parts.reclaimer();
         this.doubts = parts.doubts();
@@ -133,22 +136,24 @@ final class Pipeline {
     private void issueBatch(KeyBatch of) {
         posts.beginList();
         try {
+            // Once for all of these: each of them may have taken effect when the batch began.
+            boolean cutOff = reconnects.isCutOff();
             while (!of.issuedAll()
                     && !operations.full()
                     && !(of.stores() && mustWaitToWrite(of.keyBytes(), of.storedBytes()))) {
-                issueNext(of, operations.next());
+                issueNext(of, operations.next(), cutOff);
             }
         } finally {
             posts.endList();
         }
     }
 
-    private void issueNext(KeyBatch of, int place) {
+    private void issueNext(KeyBatch of, int place, boolean cutOff) {
         ofBatch[place] = true;
         if (!of.stores()) {
             prepareKey(place, of.keyMemory(), of.keyAt(), of.keyBytes());
             of.issued++;
-            add(place, RequestColumns.GET, 0, true);
+            add(place, RequestColumns.GET, 0, true, cutOff);
             return;
         }
         boolean prepared = prepareStore(
@@ -162,7 +167,7 @@ final class Pipeline {
                 of.lifeMillis);
         operations.argument[place] = 0;
         of.issued++;
-        add(place, RequestColumns.SET, 0, prepared);
+        add(place, RequestColumns.SET, 0, prepared, cutOff);
     }
 
     /**
@@ -280,12 +285,17 @@ final class Pipeline {
         operations.hash[place] = keyHash.of(ALL, key, keyBytes);
     }
 
+    private void add(int place, int kind, long tag, boolean prepared) {
+        add(place, kind, tag, prepared, reconnects.isCutOff());
+    }
+
     /**
      * Adds a request, and starts it unless it must wait.
      *
      * @param prepared false if this process has no memory for the request, which ends at once then
+     * @param cutOff as {@link Reconnects#isCutOff}, asked after the request was made
      */
-    private void add(int place, int kind, long tag, boolean prepared) {
+    private void add(int place, int kind, long tag, boolean prepared, boolean cutOff) {
         operations.kind[place] = kind;
         operations.tag[place] = tag;
         operations.pending[place] = 0;
@@ -294,6 +304,8 @@ final class Pipeline {
         operations.add(operations.hash[place]);
         if (!prepared) {
             blockWrite.noMemory(place);
+        } else if (cutOff) {
+            blockWrite.cutOff(place);
         } else if (wait) {
             operations.step[place] = RequestColumns.HELD;
             held++;
@@ -320,7 +332,7 @@ final class Pipeline {
     }
 
     private void start(int place) {
-        operations.knows(place, mailbox.era());
+        operations.stamp(place, era);
         steps.of(operations.kind[place]).begin(place);
         settle(place);
     }
@@ -341,12 +353,12 @@ final class Pipeline {
         }
     }
 
-    /** Lets the request wait while connections are made again, if there is hope for that; else ends it. */
+    /** Lets the request wait until failed connections have been made again, if that may be soon; else ends it. */
     private void stallOrAbandon(int place, RequestSteps kind) {
         if (kind.goesOn()
                 && !operations.hasTrouble(place, RequestColumns.REFUSED)
                 && operations.failures[place]++ < MOST_FAILURES
-                && reconnects.hopeful()) {
+                && reconnects.mayContinue()) {
             operations.pending[place]++;
             stalled[place] = true;
             stalls++;
@@ -387,7 +399,7 @@ final class Pipeline {
         } else if (Reconnects.isOf(tag)) {
             reconnects.ended(tag, outcome);
         } else {
-            posts.hintEnded(tag, outcome == Outcome.UNKNOWN);
+            posts.hintEnded(tag, outcome);
         }
     }
 
@@ -397,6 +409,9 @@ final class Pipeline {
             return;
         }
         int place = (int) (tag & RequestPoster.PLACE_MASK);
+        if ((tag & RequestPoster.MARK_TAG) != 0) {
+            posts.markLost(place);
+        }
         if (outcome == Outcome.REFUSED) {
             operations.troubles(place, RequestColumns.REFUSED);
         } else if (outcome == Outcome.UNKNOWN) {

@@ -96,6 +96,13 @@ public final class DeepQueue implements AutoCloseable {
                 : later(SWAP, region, offset, old, at, Long.BYTES, expected, value, tag);
     }
 
+    /** As {@link RemoteQueue#compareAndSwap}: {@link PostResult#FULL} if it would have to wait. */
+    int compareAndSwapNow(
+            RemoteRegion region, long offset, long expected, long value, RegisteredBuffer old, long at, long tag) {
+        int posting = waiting() ? PostResult.FULL : queue.compareAndSwap(region, offset, expected, value, old, at, tag);
+        return posting == PostResult.FULL ? posting : told(posting, region, tag);
+    }
+
     /** As {@link RemoteQueue#fetchAndAdd}, but never {@link PostResult#FULL} within the depth. */
     int fetchAndAdd(RemoteRegion region, long offset, long delta, RegisteredBuffer old, long at, long tag) {
         int posting = waiting() ? PostResult.FULL : queue.fetchAndAdd(region, offset, delta, old, at, tag);
@@ -168,7 +175,8 @@ public final class DeepQueue implements AutoCloseable {
         return waiting() ? handed + resume(handler) : handed;
     }
 
-    private boolean waiting() {
+    /** Whether postings wait, and so will later ones. */
+    boolean waiting() {
         return tail != head;
     }
 

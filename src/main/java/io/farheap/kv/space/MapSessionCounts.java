@@ -23,8 +23,12 @@ public final class MapSessionCounts {
     public static final int CROWDED_OUT = 5;
     /** Evictions in which another client was faster. */
     public static final int VICTIMS_LOST = 6;
+    /** Gets that found their object by a pointer. */
+    public static final int POINTER_HITS = 7;
+    /** Gets whose pointer led to no current object, and that looked their key up. */
+    public static final int STALE_POINTERS = 8;
     /** From here on, by expert: objects evicted that the expert had named. */
-    private static final int EVICTED_BY = 7;
+    private static final int EVICTED_BY = 9;
 
     public static final int EXPERTS = Long.SIZE / 4;
     /** From here on, by expert: misses of objects that it had named. */

@@ -80,6 +80,8 @@ public final class Reconnects {
     private volatile boolean cutting;
 
     private volatile boolean cut;
+    /** Whether a server has not answered the thread that ends the connections: it may do so much later. */
+    private volatile boolean cutFailed;
     /** Held while a reconnection is asked for: a fence that is asked for later prevents its use. */
     private final Object cutLock = new Object();
 
@@ -131,6 +133,19 @@ public final class Reconnects {
         return cut || space.hasEnded();
     }
 
+    /**
+     * Whether the process uses the map under other leases by now, and nothing that was posted here can take effect
+     * later than what is posted there.
+     */
+    public boolean isReplaced() {
+        return space.isEnding() && up();
+    }
+
+    /** As {@link SpaceMemory#isCutOff}. */
+    public boolean isCutOff() {
+        return space.isCutOff();
+    }
+
     /** Whether all connections end or have ended for good. */
     private boolean isCutting() {
         return cutting || space.isEnding();
@@ -140,7 +155,8 @@ public final class Reconnects {
      * Ends all connections for good, and waits for the servers. When it returns, nothing that was posted can take
      * effect any more, and the session's thread posts nothing more. Any thread but that.
      *
-     * @throws java.util.concurrent.CompletionException if a server does not answer; call it again
+     * @throws RuntimeException if a server does not answer; call it again. Requests end as lost from then on, and what
+     *     they have posted counts as in flight
      */
     void cut() {
         if (cut) {
@@ -155,13 +171,18 @@ public final class Reconnects {
                 fences.add(queue.fence(server));
             }
         });
-        CompletableFuture.allOf(fences.toArray(CompletableFuture[]::new)).join();
+        try {
+            CompletableFuture.allOf(fences.toArray(CompletableFuture[]::new)).join();
+        } catch (RuntimeException e) {
+            cutFailed = true;
+            throw e;
+        }
         cut = true;
     }
 
     /** Whether a request that has failed may continue soon. */
     public boolean hopeful() {
-        if (isOver()) {
+        if (isOver() || cutFailed) {
             return false;
         }
         if (failed || isCutting()) {
@@ -173,6 +194,22 @@ public final class Reconnects {
             }
         }
         return false;
+    }
+
+    /**
+     * Whether a request that has failed may continue: connections are being made again, or all have been by now, while
+     * another operation of the request was in flight. Then the next {@link #mend} looks at them once more.
+     */
+    public boolean mayContinue() {
+        if (hopeful()) {
+            return true;
+        }
+        boolean stand = !isOver() && !cutFailed && !gone;
+        for (ConnectionState line : lines) {
+            stand &= !line.down;
+        }
+        failed |= stand;
+        return stand;
     }
 
     /** Whether {@link #mend} must be called. */

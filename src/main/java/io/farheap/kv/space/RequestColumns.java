@@ -9,6 +9,7 @@ import io.farheap.remote.RegisteredBuffer;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.function.LongConsumer;
+import java.util.function.LongSupplier;
 
 /**
  * A session's requests, from issue to callback: a ring of places, each with columns for the request's arguments and
@@ -63,7 +64,9 @@ public final class RequestColumns {
 
     // Local memory of a place.
     private static final int BUCKET = 0;
+    /** The words that atomics have found: of a compare-and-swap, of an addition, of a mark. */
     private static final int OLD = SpaceShape.BUCKET_BYTES;
+
     private static final int METADATA = OLD + 64;
     private static final int HEAD = METADATA + 64;
     /** Behind room for a head with its key, which requests without a block of their own read too. */
@@ -96,6 +99,15 @@ public final class RequestColumns {
     public final int[] failures;
     /** Whether its last compare-and-swap makes a slot name the request's own block. */
     public final boolean[] naming;
+    /** The word whose block the request has marked; the mark counts once its operation has come back. */
+    final long[] marked;
+    /** Whether its last compare-and-swap was not posted, since it waits for the mark. */
+    final boolean[] heldBack;
+    /**
+     * Whether the process was still in the request's era when the request had been stamped with it, so that pointers of
+     * that era may be used: a block is used in another way only once the request has ended.
+     */
+    public final boolean[] fresh;
     /** Whether a slot may have the hash of the request's key for the request's own block, which it does not name. */
     public final boolean[] described;
 
@@ -156,6 +168,9 @@ public final class RequestColumns {
         failures = new int[count];
         naming = new boolean[count];
         described = new boolean[count];
+        marked = new long[count];
+        heldBack = new boolean[count];
+        fresh = new boolean[count];
         status = new int[count];
         hash = new long[count];
         key = new long[count];
@@ -179,7 +194,19 @@ public final class RequestColumns {
      * @param now 0 if the request knows none any more, until this is called again
      */
     public void knows(int place, long now) {
+        // From here on the word may come back with another object.
+        marked[place] = SlotWord.EMPTY;
         WORDS.setVolatile(era, place, now);
+    }
+
+    /**
+     * Stamps a request that begins with the process's era, as of {@link #knows}, and looks once more at the era: the
+     * keeper may have begun another one before it could see the stamp.
+     */
+    public void stamp(int place, LongSupplier present) {
+        long now = present.getAsLong();
+        knows(place, now);
+        fresh[place] = present.getAsLong() == now;
     }
 
     /** The last value given to {@link #knows}. The session's thread. */
@@ -339,7 +366,7 @@ public final class RequestColumns {
 
     /** Whether the head belongs to the block that the request's word names; if not, the block was reused. */
     public boolean headIsOfWord(int place) {
-        return BlockFormat.incarnation(NativeMemory.ALL, head(place)) == SlotWord.incarnation(word[place]);
+        return BlockFormat.headIsOf(NativeMemory.ALL, head(place), SlotWord.incarnation(word[place]));
     }
 
     // The memory of a place: offsets in the registered buffer, and addresses.

@@ -10,6 +10,7 @@ import io.farheap.kv.format.SpaceShape;
 import io.farheap.kv.policy.ObjectMetadata;
 import io.farheap.memory.NativeMemory;
 import io.farheap.remote.RegisteredBuffer;
+import io.farheap.remote.contract.Outcome;
 import io.farheap.remote.contract.PostResult;
 import io.farheap.remote.contract.RemoteRegion;
 import java.util.concurrent.atomic.AtomicLongArray;
@@ -44,8 +45,13 @@ public final class RequestPoster {
     public static final long SWAP_TAG = 1L << 29;
 
     public static final long WRITE_TAG = 1L << 28;
+    /** A bit in the tag of a mark. */
+    public static final long MARK_TAG = 1L << 27;
     /** The part of a request's tag that is its place. */
-    public static final long PLACE_MASK = WRITE_TAG - 1;
+    public static final long PLACE_MASK = MARK_TAG - 1;
+
+    /** The length of a hint that sets {@link SlotWord#withPointers} in a slot's word. */
+    private static final int SETS_POINTERS = -1;
 
     private final DeepQueue queue;
     private final ReachableRegions reach;
@@ -61,6 +67,13 @@ public final class RequestPoster {
 
     /** The oldest era of operations that may take effect late. */
     private volatile long keptEra = Long.MAX_VALUE;
+
+    private final PointerCache pointers;
+    // Of a hint that sets pointers in a slot's word, by number: the word, 0 for other hints; hash, slot and era.
+    private final long[] hintWords = new long[HINTS];
+    private final long[] hintHashes = new long[HINTS];
+    private final int[] hintSlots = new int[HINTS];
+    private final long[] hintSeen = new long[HINTS];
 
     private final int[] freeHints = new int[HINTS];
     private int freeHintCount = HINTS;
@@ -80,7 +93,9 @@ public final class RequestPoster {
             SpaceMemory space,
             RequestColumns operations,
             RegisteredBuffer memory,
-            RegisteredBuffer hints) {
+            RegisteredBuffer hints,
+            PointerCache pointers) {
+        this.pointers = pointers;
         this.queue = queue;
         this.reach = new ReachableRegions(space, queue.reconnects());
         this.space = space;
@@ -174,7 +189,7 @@ public final class RequestPoster {
      */
     public boolean readHead(int place, long word, long at, int extensionWords) {
         long block = SlotWord.place(word);
-        if (!space.holds(block, SlotWord.units(word))) {
+        if (!space.holdsBlock(word)) {
             return false;
         }
         note(
@@ -197,7 +212,7 @@ public final class RequestPoster {
     public boolean readStart(int place, long word, long at, int bytes) {
         long block = SlotWord.place(word);
         int units = SlotWord.units(word);
-        if (!space.holds(block, units)) {
+        if (!space.holdsBlock(word)) {
             return false;
         }
         int most = Math.min(bytes, units * BlockFormat.UNIT_BYTES);
@@ -225,7 +240,7 @@ public final class RequestPoster {
         long word = operations.word[place];
         long block = SlotWord.place(word);
         int units = SlotWord.units(word);
-        if (!space.holds(block, units)) {
+        if (!space.holdsBlock(word)) {
             return;
         }
         int posting = queue.read(
@@ -284,7 +299,10 @@ public final class RequestPoster {
                 INDEX_TAG);
     }
 
-    /** Changes the word of a slot of the request's bucket; its old word lands in {@link #found}. */
+    /**
+     * Changes the word of a slot of the request's bucket; its old word lands in {@link #found}. When all of the step
+     * has come back, {@link #swapAgain} says whether this must be repeated.
+     */
     public void swap(int place, int slot, long expected, long value) {
         long hash = operations.hash[place];
         swap(place, bucketRegion(hash), space.shape().bucketAt(hash), slot, expected, value);
@@ -296,16 +314,113 @@ public final class RequestPoster {
         operations.naming[place] = SlotWord.isLive(value);
         // If it is not executed, the old word differs from the expected one.
         NativeMemory.ALL.set(JAVA_LONG, operations.old(place), ~expected);
-        note(
-                place,
-                queue.compareAndSwap(
-                        region,
-                        bucketAt + Slot.offset(slot),
-                        expected,
-                        value,
-                        memory,
-                        RequestColumns.oldAt(place),
-                        SWAP_TAG | place));
+        operations.heldBack[place] = false;
+        long offset = bucketAt + Slot.offset(slot);
+        if (SlotWord.hasPointers(expected) && operations.marked[place] != expected) {
+            markAndSwap(place, region, offset, expected, value);
+        } else {
+            note(
+                    place,
+                    queue.compareAndSwap(
+                            region, offset, expected, value, memory, RequestColumns.oldAt(place), SWAP_TAG | place));
+        }
+    }
+
+    /**
+     * Marks the block that a word names before the word is changed, as clients may keep pointers to it. Both go
+     * together if one connection executes them, which it does in this order. Else the compare-and-swap is held back
+     * until the mark has come back. What cannot be marked is not changed, unless no client can read it by a pointer.
+     */
+    private void markAndSwap(int place, RemoteRegion region, long offset, long expected, long value) {
+        if (!space.holdsBlock(expected) || space.isGone(space.serverOf(expected))) {
+            if (space.mayBeRead(expected)) {
+                operations.troubles(place, RequestColumns.REFUSED);
+                operations.lost[place] = true;
+            } else {
+                operations.marked[place] = expected;
+                note(
+                        place,
+                        queue.compareAndSwap(
+                                region,
+                                offset,
+                                expected,
+                                value,
+                                memory,
+                                RequestColumns.oldAt(place),
+                                SWAP_TAG | place));
+            }
+            return;
+        }
+        RemoteRegion blocks = space.regionOf(SlotWord.place(expected));
+        // In between no other thread can replace a connection.
+        queue.enter();
+        try {
+            int marking = mark(place, blocks, expected);
+            note(place, marking);
+            if (marking != PostResult.OK) {
+                return;
+            }
+            operations.marked[place] = expected;
+            int posting = blocks.server() != region.server() || queue.waiting()
+                    ? PostResult.FULL
+                    : queue.compareAndSwapNow(
+                            region, offset, expected, value, memory, RequestColumns.oldAt(place), SWAP_TAG | place);
+            if (posting == PostResult.FULL) {
+                operations.heldBack[place] = true;
+            } else {
+                note(place, posting);
+            }
+        } finally {
+            queue.exit();
+        }
+    }
+
+    private int mark(int place, RemoteRegion blocks, long word) {
+        int incarnation = SlotWord.incarnation(word);
+        return queue.compareAndSwap(
+                blocks,
+                space.offsetOf(SlotWord.place(word)),
+                BlockFormat.live(incarnation),
+                BlockFormat.marked(incarnation),
+                memory,
+                RequestColumns.oldAt(place) + 2 * Long.BYTES,
+                MARK_TAG | place);
+    }
+
+    /** The outcome of a request's mark is not known: it may be executed until connections are fenced. */
+    public void markLost(int place) {
+        operations.marked[place] = SlotWord.EMPTY;
+        keepEra(operations.era(place));
+    }
+
+    /** Whether the last {@link #swap} of a request was held back for its mark, and must be repeated. */
+    public boolean heldBack(int place) {
+        return operations.heldBack[place];
+    }
+
+    /**
+     * Whether the last {@link #swap} of a request must be repeated: it was held back for its mark, or clients may keep
+     * pointers to the block since the word was read.
+     *
+     * @param expected as it was passed
+     * @return the word to expect then; {@link SlotWord#EMPTY} if it need not be repeated
+     */
+    public long swapAgain(int place, long expected) {
+        if (operations.heldBack[place]) {
+            return expected;
+        }
+        long found = found(place);
+        return found != expected && SlotWord.isSame(found, expected) ? found : SlotWord.EMPTY;
+    }
+
+    /** Whether the block of a live word can be marked, if it must be before the word is changed. */
+    public boolean mayTakeOut(long word) {
+        if (!SlotWord.hasPointers(word)) {
+            return true;
+        }
+        return space.holdsBlock(word) && !space.isGone(space.serverOf(word))
+                ? reach.block(word)
+                : !space.mayBeRead(word);
     }
 
     /** The old word that the last {@link #swap} of a request found. */
@@ -418,6 +533,28 @@ public final class RequestPoster {
         }
     }
 
+    /**
+     * A hint: says in the slot of a request's key that clients may keep pointers to its block, and keeps one when that
+     * is done. What is known of the accesses has been noted.
+     */
+    public void hintPointers(int place, int slot, long word) {
+        for (long underWay : hintWords) {
+            if (underWay == word) {
+                return;
+            }
+        }
+        int hint = takeHint();
+        if (hint == NONE) {
+            return;
+        }
+        long hash = operations.hash[place];
+        hintWords[hint] = word;
+        hintHashes[hint] = hash;
+        hintSlots[hint] = slot;
+        hintSeen[hint] = operations.era(place);
+        hint(hint, bucketRegion(hash), space.shape().bucketAt(hash) + Slot.offset(slot), SETS_POINTERS, 0);
+    }
+
     private int takeHint() {
         if (freeHintCount == 0) {
             skippedHints++;
@@ -431,7 +568,7 @@ public final class RequestPoster {
      * than the hint: until there are {@link #HINTS_AT_ONCE}, or the session has nothing else to do
      * ({@link #postHints}).
      *
-     * @param bytes to write; 0 if a delta is to be added
+     * @param bytes to write; 0 if a delta is to be added, {@link #SETS_POINTERS} of that kind
      */
     private void hint(int hint, RemoteRegion region, long offset, int bytes, long delta) {
         if (lists > 0) {
@@ -466,11 +603,17 @@ public final class RequestPoster {
     private void postHint(int hint, RemoteRegion region, long offset, int bytes, long delta) {
         long at = (long) hint * HINT_BYTES;
         long tag = HINT_TAG | hint;
-        int posting = bytes == 0
-                ? queue.fetchAndAdd(region, offset, delta, hints, at, tag)
-                : queue.write(region, offset, hints, at, bytes, tag);
+        int posting =
+                switch (bytes) {
+                    case 0 -> queue.fetchAndAdd(region, offset, delta, hints, at, tag);
+                    case SETS_POINTERS -> {
+                        long word = hintWords[hint];
+                        yield queue.compareAndSwap(region, offset, word, SlotWord.withPointers(word), hints, at, tag);
+                    }
+                    default -> queue.write(region, offset, hints, at, bytes, tag);
+                };
         if (posting != PostResult.OK) {
-            hintEnded(hint, false);
+            hintEnded(hint, Outcome.NOT_POSTED);
             skippedHints++;
         }
     }
@@ -486,12 +629,20 @@ public final class RequestPoster {
     }
 
     /**
-     * @param unknown whether it may still take effect, in a block that must not be used again before it no longer can
+     * @param outcome one of {@link Outcome}; if it is unknown, the hint may still take effect, perhaps in a block that
+     *     must not be used again before it no longer can
      */
-    public void hintEnded(long tag, boolean unknown) {
+    public void hintEnded(long tag, int outcome) {
         int hint = (int) tag;
-        if (unknown && hintEras.get(hint) != 0) {
+        if (outcome == Outcome.UNKNOWN && hintEras.get(hint) != 0) {
             keepEra(hintEras.get(hint));
+        }
+        long word = hintWords[hint];
+        hintWords[hint] = SlotWord.EMPTY;
+        if (word != SlotWord.EMPTY
+                && outcome == Outcome.DONE
+                && SlotWord.isSame(NativeMemory.ALL.get(JAVA_LONG, hintsAddress + (long) hint * HINT_BYTES), word)) {
+            pointers.keepNoted(hintHashes[hint], SlotWord.withPointers(word), hintSlots[hint], hintSeen[hint]);
         }
         hintEras.setRelease(hint, 0);
         freeHints[freeHintCount++] = hint;

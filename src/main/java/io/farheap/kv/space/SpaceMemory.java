@@ -3,6 +3,7 @@ package io.farheap.kv.space;
 import io.farheap.kv.format.BlockChecksum;
 import io.farheap.kv.format.BlockFormat;
 import io.farheap.kv.format.KeyHash;
+import io.farheap.kv.format.MapDescriptor;
 import io.farheap.kv.format.RegionDirectory;
 import io.farheap.kv.format.SlotWord;
 import io.farheap.kv.format.SpaceShape;
@@ -12,6 +13,8 @@ import io.farheap.remote.contract.RemoteServer;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import java.util.function.IntFunction;
 
@@ -41,8 +44,18 @@ public final class SpaceMemory {
     private volatile boolean ending;
 
     private volatile boolean ended;
+    /** Whether servers that are lost may be replaced, so that a process which reaches too few must not use the map. */
+    private final boolean replaces;
+    /** At least half of the leases on servers that have the table are held until then; by {@link System#nanoTime}. */
+    private volatile long heldUntil = System.nanoTime();
+    /** After a look that found too few leases: when to look again. */
+    private volatile long nextLook = heldUntil;
+    /** Whether the process is about to end its use of the map. */
+    private volatile boolean leavesMap;
 
     private static final long[] NONE = {};
+    private static final long FOR_LONG_NANOS = 1_000_000_000L;
+    private static final long LOOK_NANOS = 1_000_000L;
     private static final byte USED = 0;
     /** The region has objects, and gets no more. */
     private static final byte LEAVING = 1;
@@ -50,6 +63,8 @@ public final class SpaceMemory {
     private static final byte LEFT = 2;
 
     private volatile RegionDirectory layout;
+    /** By region: the offset of the first segment; as {@code states}. */
+    private volatile long[] segmentsAt;
     /** By server: the places of segments that are being emptied. The keeper's. */
     private final Map<Integer, long[]> emptyingOf = new HashMap<>();
     /** The places of all servers' segments that are being emptied, sorted. */
@@ -57,17 +72,44 @@ public final class SpaceMemory {
     /** The number of a lost server that counts as one that has left. Set before any other thread looks. */
     private int without = -1;
 
+    /** The process knew all of the map's memory at this moment of {@link System#nanoTime}. */
+    private volatile long knewAllAt = System.nanoTime();
+    /** Words that name unknown regions, and when one was met first. */
+    private final Map<Long, Long> unknown = new ConcurrentHashMap<>();
+
+    private static final int MOST_UNKNOWN = 1024;
+
+    /** Servers that have left, as all processes have confirmed. */
+    private final Set<Integer> leftForAll = ConcurrentHashMap.newKeySet();
+
+    private int confirmed;
+
     private final int placeShift;
     private final long unitMask;
     private final long segmentUnits;
 
     /** @param spaces of each server, by its number among the map's */
     public SpaceMemory(SpaceShape shape, KeyHash keyHash, RegionDirectory layout, IntFunction<RemoteSpace> spaces) {
+        this(shape, keyHash, layout, spaces, false);
+    }
+
+    /**
+     * @param spaces of each server, by its number among the map's; any for one that is not in the map any more
+     * @param replaces whether lost servers that have the table are replaced
+     */
+    public SpaceMemory(
+            SpaceShape shape,
+            KeyHash keyHash,
+            RegionDirectory layout,
+            IntFunction<RemoteSpace> spaces,
+            boolean replaces) {
+        this.replaces = replaces;
         this.shape = shape;
         this.keyHash = keyHash;
         this.checksum = new BlockChecksum(keyHash);
         this.layout = layout;
         this.states = new byte[layout.regions()];
+        this.segmentsAt = segmentsAt(layout);
         this.regions = regions(new RemoteRegion[0], layout, spaces);
         this.placeShift = shape.placeShift();
         this.unitMask = (1L << placeShift) - 1;
@@ -83,7 +125,22 @@ public final class SpaceMemory {
                     ? all[0]
                     : spaces.apply(server).regions().get(layout.indexOf(number));
         }
+        // A region of the table whose server was lost is elsewhere; its blocks are nowhere.
+        for (int i = 0; i < layout.growths(); i++) {
+            RegionDirectory.Growth growth = layout.growth(i);
+            for (int region = 0; growth.part() >= 0 && region < growth.count(); region++) {
+                all[growth.part() + region * layout.madeOn()] = all[layout.firstNumber(i) + region];
+            }
+        }
         return all;
+    }
+
+    private long[] segmentsAt(RegionDirectory of) {
+        long[] at = new long[of.regions()];
+        for (int number = 0; number < at.length; number++) {
+            at[number] = shape.segmentsAt(of.hadTable(number));
+        }
+        return at;
     }
 
     /** The map has grown and its spaces have the regions here, or servers have left it. */
@@ -94,9 +151,62 @@ public final class SpaceMemory {
             more[number] = grown.hasLeft(server) || server == without ? LEFT : more[number];
         }
         states = more;
+        segmentsAt = segmentsAt(grown);
         regions = regions(regions, grown, spaces);
         layout = grown;
         somethingChanged();
+    }
+
+    /** All processes have confirmed so many of the map's growths. The keeper's thread. */
+    public void confirmed(long growths) {
+        RegionDirectory known = layout;
+        for (; confirmed < Math.min(growths, known.growths()); confirmed++) {
+            RegionDirectory.Growth growth = known.growth(confirmed);
+            if (growth.leaves()) {
+                leftForAll.add(growth.server());
+            }
+        }
+    }
+
+    /**
+     * The first server has said, in answer to a question that was sent at this moment of {@link System#nanoTime} or
+     * later, that there is no more memory than this process knows. The keeper's thread.
+     */
+    public void knewAllAt(long nanos) {
+        knewAllAt = nanos;
+    }
+
+    /**
+     * Whether some process may still get an object by a pointer from the block of a word that holds none as far as this
+     * process knows: then it must not be emptied. A place that cannot be is one for no process. No slot names a block
+     * of a region before all processes know it, so a region that this process does not know, after it has met the word
+     * and asked the first server since, is one for no process either.
+     */
+    public boolean mayBeRead(long word) {
+        long number = SlotWord.place(word) >>> placeShift;
+        if (number >= regions.length) {
+            return number < shape.mostRegions() && !isNowhere(word);
+        }
+        if (states[(int) number] != LEFT) {
+            return false;
+        }
+        RegionDirectory known = layout;
+        int server = known.serverOf(number);
+        // It was lost and has been replaced, so each process that had pointers to blocks there has dropped them.
+        boolean isReplaced = server < known.madeOn() && known.hasLeft(server);
+        return !isReplaced && !leftForAll.contains(server);
+    }
+
+    private boolean isNowhere(long word) {
+        Long met = unknown.get(word);
+        if (met == null) {
+            if (unknown.size() >= MOST_UNKNOWN) {
+                unknown.clear();
+            }
+            unknown.put(word, System.nanoTime());
+            return false;
+        }
+        return knewAllAt - met > 0;
     }
 
     private void somethingChanged() {
@@ -264,9 +374,72 @@ public final class SpaceMemory {
         byte[] all = states;
         long sum = 0;
         for (int number = 0; number < all.length; number++) {
-            sum += all[number] == USED ? shape.segments(number) : 0;
+            sum += all[number] == USED ? segmentsOf(number) : 0;
         }
         return sum;
+    }
+
+    /** How many segments a region has. */
+    public long segmentsOf(int number) {
+        return shape.segments(layout.hadTable(number));
+    }
+
+    /**
+     * Whether the process may not begin a request any more: it holds leases on less than half of the servers that have
+     * the table, by its clock, so these may have been replaced by the others, which are more than half; or it is about
+     * to end its use of the map. Any thread.
+     */
+    public boolean isCutOff() {
+        if (!replaces) {
+            return false;
+        }
+        long now = System.nanoTime();
+        return leavesMap || now - heldUntil >= 0 && !holdsHalf(now);
+    }
+
+    /** Whether lost servers that have the table are replaced. */
+    public boolean replaces() {
+        return replaces;
+    }
+
+    /** The process is about to say to servers that it uses the map no more. */
+    public void leaveMap() {
+        leavesMap = true;
+    }
+
+    private boolean holdsHalf(long now) {
+        if (now - nextLook < 0) {
+            return false;
+        }
+        RegionDirectory present = layout;
+        long retired = present.retired();
+        int of = present.madeOn() - Long.bitCount(retired);
+        if (of < MapDescriptor.LEAST_REPLACING) {
+            // None of two is replaced.
+            heldUntil = now + FOR_LONG_NANOS;
+            return true;
+        }
+        long most = 0;
+        for (int server = 0; server < present.madeOn(); server++) {
+            long held = heldFor(server, retired, now);
+            int longer = 0;
+            for (int other = 0; held > most && other < present.madeOn(); other++) {
+                longer += heldFor(other, retired, now) >= held ? 1 : 0;
+            }
+            most = 2 * longer >= of ? held : most;
+        }
+        nextLook = most > 0 ? now : now + LOOK_NANOS;
+        heldUntil = now + most;
+        return most > 0;
+    }
+
+    /** How long the lease on a server that the map was made on is held at least, from now on. */
+    private long heldFor(int server, long retired, long now) {
+        if (server < Long.SIZE && (retired >>> server & 1) != 0) {
+            return 0;
+        }
+        RemoteServer of = regions[server].server();
+        return of.lost() == null ? Math.max(0, of.heldUntil() - now) : 0;
     }
 
     public RemoteRegion region(int number) {
@@ -280,7 +453,7 @@ public final class SpaceMemory {
             return false;
         }
         long offset = (place & unitMask) << 6;
-        return offset >= shape.segmentsAt((int) number)
+        return offset >= segmentsAt[(int) number]
                 && offset + units * (long) BlockFormat.UNIT_BYTES <= shape.regionBytes();
     }
 

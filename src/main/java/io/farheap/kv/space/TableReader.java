@@ -143,20 +143,6 @@ public final class TableReader implements AutoCloseable {
         }
     }
 
-    /**
-     * Adds to a word, at least once: if the connection fails, perhaps twice.
-     *
-     * @return its old value
-     */
-    public long add(RemoteRegion region, long offset, long delta) {
-        awaitEarlier();
-        if (!done(queue.fetchAndAdd(region, offset, delta, memory, 0, 0))) {
-            reconnect(region.server());
-            require(done(queue.fetchAndAdd(region, offset, delta, memory, 0, 0)));
-        }
-        return NativeMemory.ALL.get(JAVA_LONG, memory.segment().address());
-    }
-
     /** Awaits an earlier operation that took too long, as it may still write to the same memory. */
     private void awaitEarlier() {
         if (underWay) {

@@ -17,8 +17,9 @@ import io.farheap.procedure.CallStatus;
  *             it will need, or -1 (8)   32 the arguments
  * RESUME      the first 32 bytes of CALL, then a context as {@code CallContext.save} writes it
  *             reply to both: 0 a {@link CallStatus} or {@link #LEFT}   4 the procedure's return value; the kind of
- *             access if the call left; {@link #FULL} if the call is refused and may be sent again   8 an address, or a
- *             line (8)   16 the result; the context if the call left
+ *             access and, above its 8 bits, the line if the call left; the reason if it is refused; else the line   8
+ *             an address; the line if the status is {@link CallStatus#FAULT} (8)   16 the result; the context if the
+ *             call left
  * </pre>
  *
  * <p>Ids are chosen by the client: {@link #slot a slot} of {@value #SLOTS}, and how often that slot was used before.
@@ -62,11 +63,8 @@ public final class CallFormat {
     /** A status: the call needs an address that this server does not have. */
     public static final int LEFT = 100;
 
-    /**
-     * A reason: the lease has as many waiting calls as it may have, so the call can run later. Refusals for other
-     * reasons, and those of earlier releases, have 0.
-     */
-    public static final int FULL = 1;
+    /** The bits of a reply's second number that have the kind of access of a call that left; its line is above them. */
+    public static final int KIND_BITS = 8;
 
     /** A flag: the procedure changes no word of the cache. */
     public static final int READS = 1;

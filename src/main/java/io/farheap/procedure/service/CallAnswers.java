@@ -38,7 +38,7 @@ final class CallAnswers {
         }
         int length = write(call.context, call.left);
         if (length > out.capacity()) {
-            length = header(CallStatus.RESULT_FULL, 0, 0);
+            length = header(CallStatus.RESULT_FULL, 0, -1);
         }
         out.setBytes(0, answer, 0, length);
         return length;
@@ -48,7 +48,7 @@ final class CallAnswers {
     void reply(RunningCall call, PendingCall out) {
         int length = write(call.context, call.left);
         if (length > out.capacity()) {
-            length = header(CallStatus.RESULT_FULL, 0, 0);
+            length = header(CallStatus.RESULT_FULL, 0, -1);
         }
         out.answer(answer, 0, length);
     }
@@ -68,9 +68,12 @@ final class CallAnswers {
         if (left == CallContext.ACCESS) {
             int bytes = context.saveBytes();
             if (bytes > CallFormat.RECORD_BYTES - CallFormat.REPLY_BYTES) {
-                return header(CallStatus.RESULT_FULL, 0, 0);
+                return header(CallStatus.RESULT_FULL, context.suspendedLine(), -1);
             }
-            header(CallFormat.LEFT, context.accessKind(), context.address());
+            header(
+                    CallFormat.LEFT,
+                    context.accessKind() | context.suspendedLine() << CallFormat.KIND_BITS,
+                    context.address());
             context.save(answer, CallFormat.REPLY_BYTES);
             return CallFormat.REPLY_BYTES + bytes;
         }
@@ -79,7 +82,7 @@ final class CallAnswers {
             // The cache has become smaller than the call's footprint in the meantime.
             why = CallStatus.OUT_OF_RANGE;
         }
-        return header(why, 0, why == CallStatus.FAULT ? context.line() : context.address());
+        return header(why, context.line(), why == CallStatus.FAULT ? context.line() : context.endAddress());
     }
 
     private int header(int itsStatus, int code, long value) {
@@ -90,7 +93,7 @@ final class CallAnswers {
         return CallFormat.REPLY_BYTES;
     }
 
-    /** @param reason 0 or {@link CallFormat#FULL} */
+    /** @param reason one of {@link CallStatus} */
     int refused(Reply out, int reason) {
         status = CallStatus.REFUSED;
         out.setInt(0, CallStatus.REFUSED);

@@ -51,6 +51,11 @@ final class LeaseRegionTable {
         this.table = Arena.ofAuto().allocate((long) entries * Long.BYTES, Long.BYTES);
     }
 
+    /** Bytes of memory that a map of so many regions takes. */
+    static long bytes(int regions) {
+        return (long) CallContext.entries(regions) * Long.BYTES + (long) regions * Integer.BYTES;
+    }
+
     /** Bytes of the cache that the map covers. */
     long span() {
         return (long) regions.length << shift;

@@ -2,7 +2,6 @@ package io.farheap.procedure.service;
 
 import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
 
-import io.farheap.posix.AsymmetricFence;
 import io.farheap.procedure.format.CallFormat;
 import io.farheap.procedure.translate.Translator;
 import io.farheap.procedure.translate.instruction.RefusedProcedureException;
@@ -27,7 +26,6 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
@@ -42,7 +40,6 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Serve
 
     private static final System.Logger LOG = System.getLogger(ProcedureServices.class.getName());
     private static final int MOST_REGIONS = ServerOptions.MAX_REGIONS;
-    private static final int MOST_WAITING = 256;
     private static final int MOST_TEXT = 4096;
     private static final long IDLE_SECONDS = 10;
 
@@ -75,10 +72,11 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Serve
     private int called;
 
     private final ThreadPoolExecutor translating = translating();
+    private final TranslationQueue translations = new TranslationQueue(translating);
 
     private static ThreadPoolExecutor translating() {
-        ThreadPoolExecutor executor = new ThreadPoolExecutor(
-                1, 1, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(MOST_WAITING), task -> {
+        ThreadPoolExecutor executor =
+                new ThreadPoolExecutor(1, 1, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> {
                     Thread thread = new Thread(task, "farheap-procedures");
                     thread.setDaemon(true);
                     return thread;
@@ -191,25 +189,48 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Serve
                     CallFormat.REFUSED,
                     "more than 10 registrations in a second; wait, and register procedures once");
         }
+        AutoCloseable loan = lease.lendForProcedure();
+        if (loan == null) {
+            return text(
+                    out,
+                    CallFormat.REFUSED,
+                    "this client has borrowed as much memory of procedures as it may; make fewer calls at once, "
+                            + "unregister procedures, or add a memory server");
+        }
         PendingCall pending = out.later();
+        boolean added;
         try {
-            translating.execute(() -> translate(lease, id, flags, file, pending));
-        } catch (RejectedExecutionException e) {
-            return text(out, CallFormat.REFUSED, "too many procedures wait to be translated; try again later");
+            added = translations.add(held.process(), () -> translate(lease, id, flags, file, loan, pending));
+        } catch (Throwable e) {
+            LeaseProcedures.giveBack(loan);
+            throw e;
+        }
+        if (!added) {
+            LeaseProcedures.giveBack(loan);
+            return text(
+                    out,
+                    CallFormat.REFUSED,
+                    TranslationQueue.MOST_OF_CLIENT
+                            + " procedures of this client wait to be translated, as many as may; try again later");
         }
         return RpcHandler.LATER;
     }
 
-    private void translate(LeaseProcedures lease, int id, int flags, byte[] file, PendingCall pending) {
+    private void translate(
+            LeaseProcedures lease, int id, int flags, byte[] file, AutoCloseable loan, PendingCall pending) {
         int outcome = CallFormat.REFUSED;
         String why = "";
+        if (pending.cancelled()) {
+            LeaseProcedures.giveBack(loan);
+            return;
+        }
         try {
             Translation translation = Translator.translate(file, Translator.Limits.DEFAULT);
             if (translation.writes() && (flags & CallFormat.READS) != 0) {
                 why = translation.name() + " changes the cache, and was to be registered as one that only reads";
             } else {
                 begin();
-                lease.add(new ServedProcedure(id, translation));
+                lease.add(new ServedProcedure(id, translation, loan));
                 outcome = CallFormat.REGISTERED;
                 registered.increment();
             }
@@ -219,6 +240,7 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Serve
             why = "the server cannot translate it: " + e;
         }
         if (outcome == CallFormat.REFUSED) {
+            LeaseProcedures.giveBack(loan);
             refused.increment();
         }
         byte[] reason = bytes(why);
@@ -257,7 +279,7 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Serve
     }
 
     private void emitLeaseTimes() {
-        leases.forEach((id, lease) -> ProcedureLeaseTimeEvent.emit(name, lease.client(), id, lease.usedNanos()));
+        leases.forEach((id, lease) -> ProcedureLeaseTimeEvent.emit(name, lease.client(), id, lease.used()));
     }
 
     @Override
@@ -288,7 +310,8 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Serve
     }
 
     private LeaseProcedures lease(HeldRegions held) {
-        return leases.computeIfAbsent(held.lease(), _ -> new LeaseProcedures(held.client(), System::nanoTime));
+        return leases.computeIfAbsent(
+                held.lease(), _ -> new LeaseProcedures(held.client(), System::nanoTime, held.lender()));
     }
 
     private int map(HeldRegions held, Arguments in, Reply out) {
@@ -312,22 +335,33 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Serve
         if (regions == null) {
             return Integer.BYTES;
         }
-        LeaseRegionTable next =
-                new LeaseRegionTable(in.getLong(0), regions, Long.numberOfTrailingZeros(held.regionBytes()));
-        next.refresh(held);
-        lease.map(next);
+        LeaseProcedures.MapLoan loan = lease.lendForMap(regions.length);
+        if (loan == null) {
+            throw new IllegalArgumentException("a map of " + regions.length
+                    + " regions for a client that has borrowed as much memory of procedures as it may; it needs larger "
+                    + "regions, fewer calls at once, or fewer procedures");
+        }
+        try {
+            LeaseRegionTable next =
+                    new LeaseRegionTable(in.getLong(0), regions, Long.numberOfTrailingZeros(held.regionBytes()));
+            next.refresh(held);
+            lease.map(next, loan);
+        } catch (Throwable e) {
+            LeaseProcedures.giveBack(loan.memory());
+            throw e;
+        }
         own().replaced(out.later());
         return RpcHandler.LATER;
     }
 
     @Override
-    public void awaitSlices(ThreadCalls own) {
-        AsymmetricFence.heavy();
-        for (ThreadCalls thread : threads) {
-            if (thread != own) {
-                thread.slices().await();
-            }
+    public UnderWaySlices underWay(ThreadCalls own) {
+        ThreadCalls[] all = threads;
+        SliceRunner[] slices = new SliceRunner[all.length];
+        for (int i = 0; i < all.length; i++) {
+            slices[i] = all[i].slices();
         }
+        return new UnderWaySlices(slices, own.slices());
     }
 
     @Override
@@ -382,7 +416,7 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Serve
     @Override
     public long callNanos(long leaseId) {
         LeaseProcedures lease = leases.get(leaseId);
-        return lease == null ? 0 : lease.usedNanos();
+        return lease == null ? 0 : lease.used();
     }
 
     @Override

@@ -1,6 +1,7 @@
 package io.farheap.procedure.service;
 
 import io.farheap.procedure.translate.running.Translation;
+import org.jspecify.annotations.Nullable;
 
 /** A procedure that a lease may call, with the time that a unit of its fuel has taken recently. */
 final class ServedProcedure {
@@ -37,18 +38,32 @@ final class ServedProcedure {
     private double straight = COLD_NANOS;
     private double turned = COLD_NANOS;
     private boolean faster;
+    private double nanos = COLD_NANOS;
     private int asked;
 
     private int firstFuel = fuel(FIRST_NANOS, COLD_NANOS);
     private int sliceFuel = fuel(SLICE_NANOS, COLD_NANOS);
 
+    /** For its memory; null if none was lent. */
+    final @Nullable AutoCloseable loan;
+
     ServedProcedure(int id, Translation translation) {
+        this(id, translation, null);
+    }
+
+    ServedProcedure(int id, Translation translation, @Nullable AutoCloseable loan) {
         this.id = id;
         this.translation = translation;
+        this.loan = loan;
     }
 
     int firstFuel() {
         return firstFuel;
+    }
+
+    /** The time, in ns, that so many units of fuel are estimated to take. */
+    double estimate(long units) {
+        return (double) units * nanos;
     }
 
     /** Fuel of a slice; calls that run in turns divide it. */
@@ -73,7 +88,7 @@ final class ServedProcedure {
             straight = next(straight, now);
         }
         faster = turned < straight * WORTH;
-        double nanos = faster ? turned : straight;
+        nanos = faster ? turned : straight;
         firstFuel = fuel(FIRST_NANOS, nanos);
         sliceFuel = fuel(SLICE_NANOS, nanos);
     }

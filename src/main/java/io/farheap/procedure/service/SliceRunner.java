@@ -17,9 +17,9 @@ import java.util.Arrays;
  *
  * <p><b>Replacing a map.</b> {@code slices} is odd while a context runs; only the thread that runs it writes it. The
  * thread stores it before it loads the lease's map. A thread that has stored a new map executes a heavy fence, and then
- * waits until it has seen each thread's {@code slices} even or changed: from then on no thread uses the old map.
- * {@link AsymmetricFence} orders the store of {@code slices} before the load of the map (light), against the store of
- * the map before the load of {@code slices} (heavy).
+ * looks from time to time until it has seen each thread's {@code slices} even or changed: from then on no thread uses
+ * the old map ({@link UnderWaySlices}). {@link AsymmetricFence} orders the store of {@code slices} before the load of
+ * the map (light), against the store of the map before the load of {@code slices} (heavy).
  */
 final class SliceRunner {
 
@@ -148,11 +148,13 @@ final class SliceRunner {
         return sum;
     }
 
-    /** Called after a heavy fence. Returns when a slice that may have begun before the fence has ended. */
-    void await() {
-        int seen = (int) SLICES.getAcquire(this);
-        while ((seen & 1) != 0 && (int) SLICES.getAcquire(this) == seen) {
-            Thread.onSpinWait();
-        }
+    /** Called after a heavy fence: the number of the slice that may have begun before it; even if there is none. */
+    int underWay() {
+        return (int) SLICES.getAcquire(this);
+    }
+
+    /** Whether the slice of a number that {@link #underWay} returned has ended. */
+    boolean over(int number) {
+        return (number & 1) == 0 || (int) SLICES.getAcquire(this) != number;
     }
 }

@@ -34,13 +34,20 @@ final class ThreadCalls implements ServerWork {
      * flight.
      */
     private static final int GROUP = 16;
-    /** Of so many calls that run one after another, one is timed. */
-    private static final int TIMED_MASK = 31;
+    /** Most calls of a batch that begin together, to run in turns: their contexts are lent to no client. */
+    private static final int MOST_BEGUN = 32;
+    /** Of calls that run one after another, one of so many is timed on average. */
+    private static final int TIMED = 32;
     /**
      * A thread that took a call of another thread looks for more for this time before it sleeps, since waking it takes
      * as long.
      */
     private static final long LINGER_NANOS = 100_000;
+    /**
+     * The least time between two heavy fences, which cost all threads of the process some time, from whichever client
+     * maps come.
+     */
+    private static final long FENCE_NANOS = 100_000;
 
     /** The handler of {@link CallFormat#CALL} or {@link CallFormat#RESUME} on this thread. */
     private final class Handler implements RpcHandler {
@@ -73,6 +80,10 @@ final class ThreadCalls implements ServerWork {
     private final SliceRunner slices = new SliceRunner();
     private final CallAnswers answers = new CallAnswers();
     private final CallCounters counters = new CallCounters();
+    private final FirstSlices firstSlices = new FirstSlices(System::nanoTime);
+    /** Whether a call of the batch that was begun last has been executed. */
+    private boolean executing;
+
     /** The lease that was looked up last: most calls of a batch are of one lease. */
     private @Nullable HeldRegions lastHeld;
 
@@ -81,20 +92,36 @@ final class ThreadCalls implements ServerWork {
     private final RunningCall[] idle = new RunningCall[GROUP];
     private int idleCount;
     /** Calls of the current batch that have begun, to run in turns, and how many of them have been answered. */
-    private RunningCall[] begun = new RunningCall[GROUP];
+    private final RunningCall[] begun = new RunningCall[MOST_BEGUN];
 
     private int begunCount;
     private int executed;
     private boolean ran;
-    /** Why {@link #begin} has refused the last call: 0 or {@link CallFormat#FULL}. */
+    /** Why the last call was refused: a reason of {@link CallStatus}. */
     private int refusal;
 
-    /** Replies to replaced maps; they are sent when no slice uses the old maps any more. */
+    /** Replies to maps that were replaced since {@code underWay} was made. */
+    private final List<PendingCall> replaced = new ArrayList<>();
+    /** Replies to maps that were replaced before; they are sent when no slice uses the old maps any more. */
     private final List<PendingCall> replacing = new ArrayList<>();
+    /** The slices that may use old maps; null if {@code replacing} is empty. */
+    private @Nullable UnderWaySlices underWay;
+    /** When {@code underWay} was made last. */
+    private long fencedAt = System.nanoTime();
 
     private final MemorySegment mapAnswer = Arena.ofAuto().allocate(Integer.BYTES);
     private final RunningCall[] group = new RunningCall[GROUP];
-    private int timed;
+    /**
+     * First slices until one is timed: a random number, so that no client can arrange that all of those that are timed
+     * are its own, or another's.
+     */
+    private int untilTimed = 1;
+
+    private long random = System.nanoTime() | 1;
+    /** The lease of the first slices that ran last, and their time that it has not been charged for yet. */
+    private @Nullable LeaseProcedures owing;
+
+    private double owed;
     /** When the last slice ended, and how long it took; 0 if rings have had as much time since. */
     private long sliceEnd;
 
@@ -115,8 +142,8 @@ final class ThreadCalls implements ServerWork {
         /** Tells the group that one thread has more to do than it can do at once. */
         void help(ThreadCalls busy);
 
-        /** Called after maps of leases were replaced; when it returns, no thread uses the old maps. */
-        void awaitSlices(ThreadCalls own);
+        /** Called after maps of leases were replaced: the slices that may still use the old maps. */
+        UnderWaySlices underWay(ThreadCalls own);
     }
 
     /**
@@ -154,6 +181,10 @@ final class ThreadCalls implements ServerWork {
      * needs.
      */
     private long touch(boolean resume, HeldRegions held, Arguments in) {
+        if (executing) {
+            executing = false;
+            firstSlices.begin();
+        }
         if (ran) {
             // Left over from a batch whose calls were not all executed.
             forgetBegun();
@@ -163,12 +194,9 @@ final class ThreadCalls implements ServerWork {
             return RpcHandler.NOWHERE;
         }
         ServedProcedure procedure = lease.find(in.getInt(0));
-        if (procedure != null && turns(procedure)) {
+        if (procedure != null && begunCount < MOST_BEGUN && turns(procedure)) {
             RunningCall call = begin(resume, held, lease, procedure, in);
             if (call != null) {
-                if (begunCount == begun.length) {
-                    begun = Arrays.copyOf(begun, begunCount * 2);
-                }
                 call.at = in.address(0, 0);
                 begun[begunCount++] = call;
                 return RpcHandler.NOWHERE;
@@ -183,16 +211,21 @@ final class ThreadCalls implements ServerWork {
     // A call that has begun has a lease and a procedure.
     @SuppressWarnings("NullAway")
     private int execute(boolean resume, HeldRegions held, Arguments in, Reply out) {
+        executing = true;
         RunningCall call = takeBegun(held, in.address(0, 0));
         if (call == null) {
             LeaseProcedures lease = lease(held);
             ServedProcedure procedure = lease == null ? null : lease.find(in.getInt(0));
-            refusal = 0;
+            refusal = CallStatus.NO_PROCEDURE;
             call = procedure == null ? null : begin(resume, held, lease, procedure, in);
             if (call == null) {
                 return refuse(out);
             }
-            first(call);
+            if (firstSlices.mayRun()) {
+                first(call);
+            } else {
+                call.left = CallContext.FUEL;
+            }
         }
         if (call.left == CallContext.FUEL || call.left == CallContext.TURN) {
             LeaseProcedures lease = call.lease;
@@ -219,17 +252,43 @@ final class ThreadCalls implements ServerWork {
     @SuppressWarnings("NullAway")
     private void first(RunningCall call) {
         ServedProcedure procedure = call.procedure;
-        if ((++timed & TIMED_MASK) != 0) {
-            counters.add(CallCounters.FUEL, slices.one(call, procedure.firstFuel()));
-            return;
-        }
-        long started = System.nanoTime();
+        boolean timed = --untilTimed <= 0;
+        long started = timed ? System.nanoTime() : 0;
         long units = slices.one(call, procedure.firstFuel());
-        long nanos = System.nanoTime() - started;
-        procedure.took(false, units, nanos);
+        if (timed) {
+            untilTimed = distance();
+            procedure.took(false, units, System.nanoTime() - started);
+        }
         counters.add(CallCounters.FUEL, units);
-        // It counts for those calls that are not timed.
-        call.lease.used(nanos * (TIMED_MASK + 1));
+        double nanos = procedure.estimate(units);
+        firstSlices.ran(nanos);
+        owe(call.lease, nanos);
+    }
+
+    /** Marsaglia's xorshift; 1 to 2 * TIMED - 1, TIMED on average. */
+    private int distance() {
+        random ^= random << 13;
+        random ^= random >>> 7;
+        random ^= random << 17;
+        return 1 + (int) Long.remainderUnsigned(random, 2 * TIMED - 1);
+    }
+
+    /** Notes the time of a first slice. A lease is charged once for all that follow each other in a round. */
+    private void owe(LeaseProcedures lease, double nanos) {
+        if (lease != owing) {
+            charge();
+            owing = lease;
+        }
+        owed += nanos;
+    }
+
+    private void charge() {
+        LeaseProcedures lease = owing;
+        if (lease != null) {
+            lease.used((long) owed);
+            owed = 0;
+            owing = null;
+        }
     }
 
     /**
@@ -269,8 +328,10 @@ final class ThreadCalls implements ServerWork {
         }
         ServedProcedure procedure = begun[0].procedure;
         long started = System.nanoTime();
-        long units = slices.inTurns(begun, begunCount, procedure.firstFuel());
+        int fuel = Math.max(1, Math.min(procedure.firstFuel(), 2 * procedure.sliceFuel() / begunCount));
+        long units = slices.inTurns(begun, begunCount, fuel);
         long nanos = System.nanoTime() - started;
+        firstSlices.ran((double) nanos);
         procedure.took(true, units, nanos);
         counters.add(CallCounters.FUEL, units);
         counters.add(CallCounters.TURNS, begunCount);
@@ -300,10 +361,11 @@ final class ThreadCalls implements ServerWork {
                 || capacity < 0
                 || capacity > Call.RESULT_BYTES
                 || capacity > in.replyCapacity() - CallFormat.REPLY_BYTES) {
+            refusal = CallStatus.MALFORMED;
             return null;
         }
         if (!lease.mayBegin(begunCount - executed)) {
-            refusal = CallFormat.FULL;
+            refusal = CallStatus.TOO_MANY_CALLS;
             return null;
         }
         long from = in.getLong(8);
@@ -322,6 +384,7 @@ final class ThreadCalls implements ServerWork {
         if (!resume) {
             MemorySegment.copy(NativeMemory.ALL, at, NativeMemory.ALL, context.argumentsAddress(), bytes);
         } else if (!context.load(NativeMemory.ALL, at, bytes)) {
+            refusal = CallStatus.FOREIGN_CONTEXT;
             put(call);
             return null;
         }
@@ -353,6 +416,7 @@ final class ThreadCalls implements ServerWork {
         if (called) {
             called = false;
         }
+        charge();
         boolean answered = answerReplaced();
         if (busy && sliceNanos > 0 && System.nanoTime() - sliceEnd < sliceNanos) {
             return true;
@@ -371,21 +435,37 @@ final class ThreadCalls implements ServerWork {
         return true;
     }
 
-    /** A map of a lease was replaced; its reply is sent after this round, with those of all others of the round. */
+    /** A map of a lease was replaced; its reply is sent in a later round, with those of all others of this round. */
     void replaced(PendingCall call) {
-        replacing.add(call);
+        replaced.add(call);
     }
 
-    /** Waits once for all maps of a round: a batch may contain thousands, and threads wait for each other here. */
+    /**
+     * Sends replies to replaced maps if no slice uses the old ones any more. The thread does not wait for others: it
+     * looks again in its next round.
+     *
+     * @return whether there are replies to send, now or later
+     */
     private boolean answerReplaced() {
-        if (replacing.isEmpty()) {
-            return false;
+        if (underWay == null) {
+            if (replaced.isEmpty()) {
+                return false;
+            }
+            if (System.nanoTime() - fencedAt < FENCE_NANOS) {
+                return true;
+            }
+            fencedAt = System.nanoTime();
+            replacing.addAll(replaced);
+            replaced.clear();
+            underWay = peers.underWay(this);
         }
-        peers.awaitSlices(this);
-        for (PendingCall call : replacing) {
-            call.answer(mapAnswer);
+        if (underWay.over()) {
+            for (PendingCall call : replacing) {
+                call.answer(mapAnswer);
+            }
+            replacing.clear();
+            underWay = null;
         }
-        replacing.clear();
         return true;
     }
 
@@ -423,7 +503,6 @@ final class ThreadCalls implements ServerWork {
                 : slices.inTurns(group, count, Math.max(1, procedure.sliceFuel() / count));
         sliceEnd = System.nanoTime();
         sliceNanos = sliceEnd - started;
-        queue.used(lease, sliceNanos);
         // Recorded even if the call ended: otherwise calls a little longer than a first slice of cold code would always
         // have to wait.
         procedure.took(count > 1, units, sliceNanos);
@@ -501,6 +580,7 @@ final class ThreadCalls implements ServerWork {
     /** The calls that wait here are left to the other threads. */
     @Override
     public void ended() {
+        charge();
         ended = true;
     }
 }

@@ -46,6 +46,19 @@ public interface RemoteServer extends AutoCloseable {
     @Nullable
     ControlException lost();
 
+    /**
+     * Whether the lease is lost, all connections to the server have been failed since, so that no operation is posted
+     * to it any more, and the listener for lost servers has returned. That takes as long as a queue's owner is in a
+     * handler.
+     */
+    boolean isAbandoned();
+
+    /**
+     * Until when the server keeps the lease for certain if no further renewal succeeds, in {@link System#nanoTime}. A
+     * process that was stopped past that moment does not know at once whether the lease is {@link #lost}.
+     */
+    long heldUntil();
+
     /** Renews the lease now, since the server may be gone: if it is, the lease is lost. Does not wait. */
     void doubt();
 

@@ -7,12 +7,13 @@ import io.farheap.rpc.batch.AwaitedReplies;
 import io.farheap.rpc.batch.BatchConnection;
 import io.farheap.rpc.message.BatchFormat;
 import java.util.Arrays;
+import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A queue's calls to one server: a pair of message rings, and the queue's state of each call, by entry. Calls are
- * handed over as they end, so a batch keeps its place until all of its calls have ended. Used inside the queue's gate,
- * or with it claimed; nothing here allocates after construction.
+ * handed over as they end. A call that is answered later than its batch keeps its entry, and its batch's place is free
+ * for the next batch. Used inside the queue's gate, or with it claimed; nothing here allocates after construction.
  */
 public final class RpcLane {
 
@@ -40,6 +41,8 @@ public final class RpcLane {
     private int underWay;
     /** The thread that closes the connection now owns it: its memory is not read here any more. */
     private boolean detached;
+    /** Whether there was no room for a call when it was last asked for. */
+    private boolean turnedAway;
 
     public RpcLane(RemoteServer server, BatchConnection connection) {
         this.server = server;
@@ -51,7 +54,16 @@ public final class RpcLane {
 
     /** Whether there is room for a call; sends a full batch to make room. */
     public boolean hasRoom() {
-        return connection.hasRoom() || connection.isFull() && connection.send() && connection.hasRoom();
+        turnedAway = !connection.hasRoom() && !connection.makeRoom();
+        return !turnedAway;
+    }
+
+    /**
+     * Whether there is no room for a call before one of those that are under way ends. If batches without requests are
+     * in flight, there may be room as soon as a poll has taken their answers.
+     */
+    public boolean isFull() {
+        return !hasRoom() && !connection.awaitsEmpty();
     }
 
     /**
@@ -76,6 +88,11 @@ public final class RpcLane {
         return underWay;
     }
 
+    /** Whether polls have something to do: calls, or batches without requests, which leave no room until answered. */
+    public boolean busy() {
+        return underWay > 0 || !detached && !connection.isIdle();
+    }
+
     /**
      * Takes answers, sends the open batch if no batch is in flight or it is full, and hands calls over.
      *
@@ -83,7 +100,7 @@ public final class RpcLane {
      */
     public int poll(ReplyHandler handler) {
         // After an exception of the handler no call may be left to hand over while a batch has still to be finished.
-        if (underWay == 0 && entry < 0) {
+        if (!busy() && entry < 0) {
             return 0;
         }
         if (!detached) {
@@ -106,16 +123,24 @@ public final class RpcLane {
         return handed;
     }
 
-    /** Whether a poll would find an answer. */
+    /** Whether a poll would find an answer, or a call that was turned away may find room by now. */
     public boolean ready() {
         if (!detached) {
             connection.receive();
         }
-        return sequence < connection.firstUnanswered() || replies.hasArrived();
+        if (turnedAway && connection.mayMakeRoom()) {
+            turnedAway = false;
+            return true;
+        }
+        return underWay > 0 && (sequence < connection.firstUnanswered() || replies.hasArrived());
     }
 
     private int handAnswered(ReplyHandler handler) {
         int handed = 0;
+        if (entry < 0) {
+            // Batches without requests finish by themselves.
+            sequence = Math.max(sequence, connection.firstUnfinished());
+        }
         while (sequence < connection.firstUnanswered()) {
             int end = connection.endEntry(sequence);
             if (entry < 0) {
@@ -124,7 +149,7 @@ public final class RpcLane {
             while (entry < end) {
                 int next = entry++;
                 // A call with a late answer is handed over when that arrives or is lost, by takeArrived.
-                if (!replies.later(next)) {
+                if (!connection.leavesOut(next) && !replies.later(next)) {
                     handed++;
                     hand(next, handler);
                 }
@@ -135,30 +160,49 @@ public final class RpcLane {
         return handed;
     }
 
-    /** Hands a call over. Its entry becomes free for another call only when its batch is finished. */
+    /** Hands a call over. */
     private void hand(int ended, ReplyHandler handler) {
         users[ended] = null;
         underWay--;
         byte status = connection.status(ended);
-        boolean lost = status == BatchConnection.LOST;
-        handler.completed(
-                tags[ended],
-                lost ? Outcome.UNKNOWN : OUTCOMES[status],
-                status == BatchFormat.DONE ? replies.bytes(ended) : 0);
+        handler.completed(tags[ended], outcome(status), status == BatchFormat.DONE ? replies.bytes(ended) : 0);
     }
 
-    /** Finishes the batches whose calls have all been handed over, which frees their places. */
+    private static int outcome(byte status) {
+        return switch (status) {
+            case BatchConnection.LOST -> Outcome.UNKNOWN;
+            case BatchConnection.UNSENT -> Outcome.NOT_POSTED;
+            default -> OUTCOMES[status];
+        };
+    }
+
+    /** Finishes the batches whose calls have been handed over, or keep their entries: their places become free. */
     private void finish() {
         for (int ready = connection.ready();
                 ready > 0 && connection.firstUnfinished() < sequence;
                 ready = connection.ready()) {
-            int head = connection.head();
-            for (int i = head; i < head + ready; i++) {
-                if (users[i] != null) {
-                    return;
-                }
-            }
             connection.finish(ready);
+        }
+    }
+
+    /**
+     * Takes back the calls that have not been sent: they have no effect, and are not handed over.
+     *
+     * @param unsent gets their tags
+     */
+    public void takeUnsent(LongConsumer unsent) {
+        if (detached) {
+            return;
+        }
+        int first = connection.first();
+        int waiting = connection.waiting();
+        connection.withdraw();
+        for (int taken = first; taken < first + waiting; taken++) {
+            if (!connection.leavesOut(taken)) {
+                users[taken] = null;
+                underWay--;
+                unsent.accept(tags[taken]);
+            }
         }
     }
 

@@ -65,6 +65,7 @@ public final class LeasedServer implements RemoteServer {
 
     private final AtomicLong allocations = new AtomicLong(ControlPlane.ANY_ALLOCATION);
     private volatile boolean closing;
+    private volatile boolean abandoned;
 
     private LeasedServer(
             String address,
@@ -72,6 +73,7 @@ public final class LeasedServer implements RemoteServer {
             ControlClient control,
             ServerDescription description,
             Lease lease,
+            long askedAt,
             ProtectionDomain domain,
             BiConsumer<RemoteServer, ControlException> onLost,
             Consumer<CompletableFuture<Void>> closesLater) {
@@ -83,7 +85,7 @@ public final class LeasedServer implements RemoteServer {
         this.calls = new LeaseCalls(address, lease);
         this.ends = new ServerFences(control, calls, closesLater);
         this.debts = new PendingReleases(control, lease.id(), this::owing);
-        this.keeper = control.keep(lease, new LeaseListener() {
+        this.keeper = control.keep(lease, askedAt, new LeaseListener() {
             @Override
             public void leaseLost(Lease ignored, ControlException cause) {
                 lose(cause, onLost);
@@ -128,9 +130,11 @@ public final class LeasedServer implements RemoteServer {
         try {
             // Not requested again: the control client checks grants against this description.
             ServerDescription description = control.server();
+            long askedAt = System.nanoTime();
             Lease lease = control.openLease(clientName, cacheId, grant);
             try {
-                return new LeasedServer(address, index, control, description, lease, domain, onLost, closesLater);
+                return new LeasedServer(
+                        address, index, control, description, lease, askedAt, domain, onLost, closesLater);
             } catch (Throwable e) {
                 Closeables.after(e, () -> control.closeLease(lease.id()));
                 throw e;
@@ -164,6 +168,22 @@ public final class LeasedServer implements RemoteServer {
     @Override
     public @Nullable ControlException lost() {
         return calls.lost();
+    }
+
+    @Override
+    public boolean isAbandoned() {
+        return abandoned;
+    }
+
+    /** The lease is lost, all connections have been failed, and the listener has been told. */
+    public void abandon() {
+        abandoned = true;
+    }
+
+    @Override
+    public long heldUntil() {
+        // Given up or refused, it may have ended already.
+        return closing || lost() != null ? System.nanoTime() - 1 : keeper.heldUntil();
     }
 
     @Override

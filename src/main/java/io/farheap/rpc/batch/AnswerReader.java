@@ -7,7 +7,6 @@ import io.farheap.rpc.RingShape;
 import io.farheap.rpc.message.BatchFormat;
 import io.farheap.rpc.message.PayloadCopier;
 import java.lang.foreign.MemorySegment;
-import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,6 +27,7 @@ final class AnswerReader {
     private final int[] readBytes;
     private final long[] locals;
     private final byte[] statuses;
+    private final boolean[] leftOut;
     /** Null if the connection has no calls. */
     private final @Nullable AwaitedReplies replies;
     /** Null if the trace is off. */
@@ -50,6 +50,7 @@ final class AnswerReader {
         this.readBytes = entries.readBytes;
         this.locals = entries.locals;
         this.statuses = entries.statuses;
+        this.leftOut = entries.leftOut;
         this.replies = entries.replies;
         this.trace = AnswerTrace.ENABLED ? new AnswerTrace(in, shape) : null;
     }
@@ -103,20 +104,26 @@ final class AnswerReader {
                 at += BatchFormat.padded(bytes);
             } else if (bytes < 0) {
                 long length = in.get(JAVA_LONG, at);
-                if (length < 0 || length > BatchEntries.CALL - bytes) {
+                if (length < 0 || length > (leftOut[entry] ? 0 : BatchEntries.CALL - bytes)) {
                     torn();
                     return false;
                 }
                 hash = PayloadCopier.toMemory(
                         inAddress + at + Long.BYTES, locals[entry], (int) length, BatchFormat.mix(hash, length));
                 at += Long.BYTES + BatchFormat.padded((int) length);
-                replies.bytes[entry] = (int) length;
+                if (!leftOut[entry]) {
+                    replies.bytes[entry] = (int) length;
+                }
             }
         }
         boolean told = BatchFormat.flags(summary) == BatchFormat.STATUSES;
         if (told) {
             hash = PayloadCopier.hash(inAddress + at, BatchFormat.padded(count), hash);
-            MemorySegment.copy(in, JAVA_BYTE, at, statuses, first, count);
+            for (int i = 0; i < count; i++) {
+                if (!leftOut[first + i]) {
+                    statuses[first + i] = in.get(JAVA_BYTE, at + i);
+                }
+            }
             at += BatchFormat.padded(count);
         }
         if (summary != BatchFormat.summary((int) (at - slot), count, told ? BatchFormat.STATUSES : 0)
@@ -148,7 +155,7 @@ final class AnswerReader {
         for (int entry = first; entry < first + window.answerCount(); entry++) {
             int length = readBytes[entry];
             if (length < 0) {
-                length = replies.bytes[entry];
+                length = leftOut[entry] ? 0 : replies.bytes[entry];
                 at += Long.BYTES;
             }
             if (length != 0 && locals[entry] > 0) {
@@ -164,12 +171,13 @@ final class AnswerReader {
      * @return false if a status is out of bounds
      */
     private boolean settle(boolean told, int first, int count) {
-        if (!told) {
-            Arrays.fill(statuses, first, first + count, BatchFormat.DONE);
-            return true;
-        }
         for (int entry = first; entry < first + count; entry++) {
-            if (statuses[entry] < BatchFormat.DONE || statuses[entry] > BatchFormat.LATER) {
+            if (leftOut[entry]) {
+                continue;
+            }
+            if (!told) {
+                statuses[entry] = BatchFormat.DONE;
+            } else if (statuses[entry] < BatchFormat.DONE || statuses[entry] > BatchFormat.LATER) {
                 return false;
             }
         }
@@ -178,7 +186,7 @@ final class AnswerReader {
 
     private void awaitLater(AwaitedReplies replies, int first, int count, long sequence) {
         for (int entry = first; entry < first + count; entry++) {
-            if (statuses[entry] == BatchFormat.LATER) {
+            if (statuses[entry] == BatchFormat.LATER && !leftOut[entry]) {
                 replies.await(entry, sequence);
             }
         }

@@ -14,8 +14,16 @@ public final class AwaitedReplies {
 
     /** By entry: the length of the reply. */
     final int[] bytes;
-    /** By entry of an answered batch: whether the call gets a late answer. */
+    /**
+     * By entry of an answered batch: whether the call gets a late answer that was not taken yet. Until then the entry,
+     * and the place of its late answer, are the call's own: later batches of the slot leave them out.
+     */
     final boolean[] later;
+    /** How many entries {@link #later} has, by slot and in all. */
+    private final int[] heldBySlot;
+
+    private final int batch;
+    private int held;
     /** Entries and batch sequences of the calls whose late answers have not arrived, in no order. */
     private final int[] entries;
 
@@ -31,6 +39,8 @@ public final class AwaitedReplies {
 
     AwaitedReplies(RingShape shape) {
         int most = shape.slots() * shape.batch();
+        batch = shape.batch();
+        heldBySlot = new int[shape.slots()];
         bytes = new int[most];
         later = new boolean[most];
         entries = new int[most];
@@ -48,6 +58,8 @@ public final class AwaitedReplies {
 
     void await(int entry, long sequence) {
         later[entry] = true;
+        heldBySlot[entry / batch]++;
+        held++;
         entries[awaited] = entry;
         sequences[awaited] = sequence;
         awaited++;
@@ -58,9 +70,19 @@ public final class AwaitedReplies {
         return bytes[entry];
     }
 
-    /** Whether a call of an answered batch gets a late answer, whether or not it has arrived. */
+    /** Whether a call of an answered batch gets a late answer that was not taken yet, whether or not it has arrived. */
     public boolean later(int entry) {
         return later[entry];
+    }
+
+    /** How many entries of a slot calls keep for their late answers. */
+    int heldBySlot(int slot) {
+        return heldBySlot[slot];
+    }
+
+    /** How many entries calls keep for their late answers. */
+    int held() {
+        return held;
     }
 
     /** How many calls of answered batches await a late answer. */
@@ -94,7 +116,7 @@ public final class AwaitedReplies {
 
     /**
      * Takes an entry whose status was {@link BatchFormat#LATER} and now is final, or returns {@link #NONE}. Each entry
-     * is returned once, and must be taken before its batch is finished.
+     * is returned once, and stays as it is until the next request is added.
      */
     public int takeArrived() {
         if (arrivedCount == 0) {
@@ -103,6 +125,9 @@ public final class AwaitedReplies {
         int entry = arrived[arrivedFirst];
         arrivedFirst = (arrivedFirst + 1) % arrived.length;
         arrivedCount--;
+        later[entry] = false;
+        heldBySlot[entry / batch]--;
+        held--;
         return entry;
     }
 }

@@ -26,6 +26,8 @@ public final class BatchConnection implements AutoCloseable {
 
     /** An entry's status: the connection failed before the request was answered, so its outcome is unknown. */
     public static final byte LOST = -1;
+    /** An entry's status: the connection failed before the request was sent, so it has no effect and never will. */
+    public static final byte UNSENT = -2;
 
     private final RingShape shape;
     private final int batch;
@@ -114,6 +116,34 @@ public final class BatchConnection implements AutoCloseable {
         return open.hasRoom();
     }
 
+    /**
+     * Makes room for a request if there is none: sends the open batch if it is full, and a batch without requests if
+     * calls keep all entries of its slot.
+     *
+     * @return whether a request may be added
+     */
+    public boolean makeRoom() {
+        while (!open.hasRoom() && mayMakeRoom()) {
+            if (!send(0)) {
+                return false;
+            }
+        }
+        return open.hasRoom();
+    }
+
+    /** Whether there is room for a request, or {@link #makeRoom} would send a batch to make some. */
+    public boolean mayMakeRoom() {
+        return open.hasRoom() || open.isFull() && openLimit() > 0 && (replies == null || replies.held() < entries());
+    }
+
+    /**
+     * Whether its batch leaves out an entry, since a call of an earlier batch of the same slot keeps it for its late
+     * answer.
+     */
+    public boolean leavesOut(int entry) {
+        return entries.leftOut[entry];
+    }
+
     /** Whether the open batch takes no more requests and should be sent. */
     public boolean isFull() {
         return open.isFull();
@@ -138,6 +168,11 @@ public final class BatchConnection implements AutoCloseable {
         return open.isEmpty() && window.allAnswered();
     }
 
+    /** Whether a batch without requests is unfinished: it finishes when {@link #receive} takes its answer. */
+    public boolean awaitsEmpty() {
+        return window.empty() > 0;
+    }
+
     /** Whether nothing is waiting, unanswered or unfinished. */
     public boolean isIdle() {
         return open.count() == 0 && window.allFinished();
@@ -145,7 +180,24 @@ public final class BatchConnection implements AutoCloseable {
 
     /** How many requests may be added, as far as slots allow; a batch that becomes full must be sent in between. */
     public int room() {
-        return writer.failed() ? 0 : Math.max(0, window.free() * batch - open.count());
+        int batches = window.free();
+        if (writer.failed() || batches <= 0) {
+            return 0;
+        }
+        int room = open.freeEntries();
+        if (room > 0 || open.count() > 0) {
+            batches--;
+        }
+        if (replies == null || replies.held() == 0) {
+            return room + batches * batch;
+        }
+        // A slot that calls keep wholly gets a batch without requests, which is none of these.
+        for (int i = 1; batches > 0 && i < window.freeSlots(); i++) {
+            int entries = batch - replies.heldBySlot(window.openSlot(i));
+            room += entries;
+            batches -= entries > 0 ? 1 : 0;
+        }
+        return room;
     }
 
     /** The value of {@link #room} on an idle connection. */
@@ -237,7 +289,7 @@ public final class BatchConnection implements AutoCloseable {
         return open.firstEntry();
     }
 
-    /** Removes the only request of the open batch, so that the caller can send it another way. */
+    /** Removes the requests of the open batch, so that the caller can send them another way. */
     public void withdraw() {
         open();
     }
@@ -409,7 +461,7 @@ public final class BatchConnection implements AutoCloseable {
         if (!writer.failed()) {
             writer.fail();
             while (!window.allAnswered()) {
-                window.lose();
+                window.lose(LOST);
             }
             loseOpen();
             finishEmpty();
@@ -417,11 +469,11 @@ public final class BatchConnection implements AutoCloseable {
         }
     }
 
-    /** The requests in the open batch end as those that were sent. */
+    /** The requests in the open batch were never sent. */
     private void loseOpen() {
         if (open.count() > 0) {
             window.send(open.count());
-            window.lose();
+            window.lose(UNSENT);
         }
         open();
     }
@@ -442,8 +494,8 @@ public final class BatchConnection implements AutoCloseable {
     }
 
     /**
-     * The entry's status: one of {@link BatchFormat#DONE}, {@link BatchFormat#NOT_HELD}, {@link #LOST}; of a call also
-     * the others of {@link BatchFormat}.
+     * The entry's status: one of {@link BatchFormat#DONE}, {@link BatchFormat#NOT_HELD}, {@link #LOST},
+     * {@link #UNSENT}; of a call also the others of {@link BatchFormat}.
      */
     public byte status(int entry) {
         return entries.statuses[entry];

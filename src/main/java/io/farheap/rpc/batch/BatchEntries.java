@@ -1,7 +1,6 @@
 package io.farheap.rpc.batch;
 
 import io.farheap.rpc.RingShape;
-import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,6 +18,11 @@ final class BatchEntries {
     final long[] locals;
 
     final byte[] statuses;
+    /**
+     * Whether the slot's batch leaves the entry out, since a call of an earlier batch keeps it for its late answer: the
+     * batch has a call of no operation in its place, and the other fields of the entry are the earlier call's.
+     */
+    final boolean[] leftOut;
     /** Null if the connection has no calls. */
     final @Nullable AwaitedReplies replies;
 
@@ -27,12 +31,17 @@ final class BatchEntries {
         readBytes = new int[most];
         locals = new long[most];
         statuses = new byte[most];
+        leftOut = new boolean[most];
         replies = shape.calls() ? new AwaitedReplies(shape) : null;
     }
 
     /** Marks entries whose batch will not be answered. */
-    void lose(int first, int count) {
-        Arrays.fill(statuses, first, first + count, BatchConnection.LOST);
+    void lose(int first, int count, byte status) {
+        for (int entry = first; entry < first + count; entry++) {
+            if (!leftOut[entry]) {
+                statuses[entry] = status;
+            }
+        }
     }
 
     /** Marks the calls of answered batches whose late answers will not arrive. */

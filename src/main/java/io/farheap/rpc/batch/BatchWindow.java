@@ -54,7 +54,17 @@ final class BatchWindow {
     /** How many batches with requests may be sent; one empty batch that asks for a wake-up takes no place of these. */
     int free() {
         int unfinished = (int) (sent - finished);
-        return Math.min(queueDepth - (unfinished - empty), slots - 1 - unfinished);
+        return Math.min(queueDepth - (unfinished - empty), freeSlots());
+    }
+
+    /** How many slots batches with requests may use, that of the open batch included. */
+    int freeSlots() {
+        return slots - 1 - (int) (sent - finished);
+    }
+
+    /** How many empty batches are sent and not finished. */
+    int empty() {
+        return empty;
     }
 
     /** Whether the unfinished batches leave no slot at all, not even for an empty batch. */
@@ -68,7 +78,12 @@ final class BatchWindow {
 
     /** The slot of the open batch. */
     int openSlot() {
-        return slot(sent + 1);
+        return openSlot(0);
+    }
+
+    /** The slot of the batch that is opened after so many others, the present one included. */
+    int openSlot(int others) {
+        return slot(sent + 1 + others);
     }
 
     /** Counts the open batch, with so many requests, as sent. */
@@ -124,9 +139,13 @@ final class BatchWindow {
         answerSlot = next(answerSlot);
     }
 
-    /** Marks the oldest unanswered batch as lost. */
-    void lose() {
-        entries.lose(answerSlot * batch, answerCount());
+    /**
+     * Ends the oldest unanswered batch without an answer.
+     *
+     * @param status of its entries
+     */
+    void lose(byte status) {
+        entries.lose(answerSlot * batch, answerCount(), status);
         answer(false);
     }
 

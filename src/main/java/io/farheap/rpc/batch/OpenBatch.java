@@ -11,6 +11,7 @@ import io.farheap.rpc.message.PayloadCopier;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,6 +21,9 @@ import org.jspecify.annotations.Nullable;
  * thread may call {@link #isEmpty}.
  */
 final class OpenBatch {
+
+    /** The number of no operation. */
+    private static final int NO_OPERATION = -1;
 
     private static final VarHandle COUNT;
 
@@ -37,6 +41,7 @@ final class OpenBatch {
     private final long outAddress;
     private final int[] readBytes;
     private final long[] locals;
+    private final boolean[] leftOut;
     /** Null if the connection has no calls. */
     private final @Nullable AwaitedReplies replies;
 
@@ -56,6 +61,7 @@ final class OpenBatch {
         this.outAddress = out.address();
         this.readBytes = entries.readBytes;
         this.locals = entries.locals;
+        this.leftOut = entries.leftOut;
         this.replies = entries.replies;
     }
 
@@ -79,11 +85,58 @@ final class OpenBatch {
     }
 
     boolean hasRoom() {
-        return count < limit;
+        return count < limit && hasFreeEntry();
     }
 
+    /** Whether the slot has no entry for one more request. */
     boolean isFull() {
-        return count == batch;
+        return count == batch || !hasFreeEntry();
+    }
+
+    /** Whether the slot has an entry behind those of the batch that no earlier call keeps. */
+    private boolean hasFreeEntry() {
+        return replies == null || replies.held() == 0 || firstFree(replies) < batch;
+    }
+
+    private int firstFree(AwaitedReplies kept) {
+        int index = count;
+        while (index < batch && kept.later[slot * batch + index]) {
+            index++;
+        }
+        return index;
+    }
+
+    /** How many entries the slot has behind those of the batch that no earlier call keeps. */
+    int freeEntries() {
+        int free = batch - count;
+        for (int index = count; replies != null && replies.held() > 0 && index < batch; index++) {
+            free -= replies.later[slot * batch + index] ? 1 : 0;
+        }
+        return free;
+    }
+
+    /**
+     * Leaves out the entries that earlier calls keep for their late answers. Each gets a call that has no operation,
+     * and so is refused without an effect.
+     */
+    private void leaveOutKept() {
+        AwaitedReplies kept = replies;
+        if (kept == null) {
+            return;
+        }
+        int until = kept.held() == 0 ? count : firstFree(kept);
+        if (until >= limit) {
+            throw new IllegalStateException("there is no room for a request");
+        }
+        long request = BatchFormat.request(BatchFormat.CALL, NO_OPERATION, 0);
+        while (count < until) {
+            stage(at, request, 0);
+            hash = BatchFormat.mix(hash, request, 0);
+            at += BatchFormat.REQUEST_BYTES;
+            leftOut[nextEntry()] = true;
+            count++;
+        }
+        leftOut[nextEntry()] = false;
     }
 
     int count() {
@@ -126,6 +179,7 @@ final class OpenBatch {
 
     /** @see BatchConnection#addRead */
     int addRead(int region, long offset, int bytes, long local) {
+        leaveOutKept();
         long place = at;
         long request = BatchFormat.request(BatchFormat.READ, region, bytes);
         stage(place, request, offset);
@@ -149,6 +203,7 @@ final class OpenBatch {
     int addWrite(int region, long offset, MemorySegment source) {
         int bytes = (int) source.byteSize();
         int padded = BatchFormat.padded(bytes);
+        leaveOutKept();
         // Copied first: if the segment cannot be accessed, the batch must stay as it is.
         MemorySegment.copy(source, 0, out, at + BatchFormat.REQUEST_BYTES, bytes);
         MappedFaults.raise(source);
@@ -161,9 +216,8 @@ final class OpenBatch {
     }
 
     /** @see BatchConnection#addCall */
-    // Only a connection with calls adds calls.
-    @SuppressWarnings("NullAway")
     int addCall(int operation, long local, int bytes, long replyLocal, int replyBytes) {
+        leaveOutKept();
         long request = BatchFormat.request(BatchFormat.CALL, operation, bytes);
         stage(at, request, replyBytes);
         hash = PayloadCopier.fromMemory(
@@ -172,7 +226,6 @@ final class OpenBatch {
         int entry = nextEntry();
         readBytes[entry] = BatchEntries.CALL - replyBytes;
         locals[entry] = replyLocal;
-        replies.later[entry] = false;
         count++;
         return entry;
     }
@@ -180,8 +233,12 @@ final class OpenBatch {
     /** @see BatchConnection#addAll */
     int addAll(boolean write, int[] which, int from, int wanted, int[] region, long[] offset, int bytes, long local) {
         int operation = write ? BatchFormat.WRITE : BatchFormat.READ;
-        int added = Math.min(wanted, limit - count);
+        leaveOutKept();
+        int added = Math.min(wanted, Math.min(limit, nextKept()) - count);
         int entry = nextEntry();
+        if (replies != null) {
+            Arrays.fill(leftOut, entry, entry + added, false);
+        }
         long to = outAddress + at;
         long mixed = hash;
         for (int i = from; i < from + added; i++, entry++) {
@@ -206,6 +263,18 @@ final class OpenBatch {
         return added;
     }
 
+    /** The index of the next entry that an earlier call keeps, or the number of entries. */
+    private int nextKept() {
+        int index = count;
+        if (replies == null || replies.held() == 0) {
+            return batch;
+        }
+        while (index < batch && !replies.later[slot * batch + index]) {
+            index++;
+        }
+        return index;
+    }
+
     /**
      * Stages a request's two words. If the count is below the limit, the memory is there: one check for both words,
      * without the segment's own.
@@ -219,6 +288,7 @@ final class OpenBatch {
     }
 
     private int beginWrite(int region, long offset, int bytes) {
+        leaveOutKept();
         long place = at;
         long request = BatchFormat.request(BatchFormat.WRITE, region, bytes);
         stage(place, request, offset);

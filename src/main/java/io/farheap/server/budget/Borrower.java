@@ -24,4 +24,13 @@ public record Borrower(
     public Budget.Loan lend(Budget budget, long amount) {
         return budget.lend(caller, leaseId, amount);
     }
+
+    /**
+     * Lends an amount.
+     *
+     * @return null if that exceeds a limit
+     */
+    public Budget.@Nullable Loan tryToLend(Budget budget, long amount) {
+        return budget.tryToLend(caller, leaseId, amount);
+    }
 }

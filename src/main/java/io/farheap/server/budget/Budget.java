@@ -116,8 +116,28 @@ public final class Budget {
         return new Loan(caller, key, amount);
     }
 
+    /**
+     * As {@link #lend}, for callers that need no reason.
+     *
+     * @return null if that exceeds a limit
+     */
+    public synchronized @Nullable Loan tryToLend(@Nullable Caller caller, @Nullable Object key, long amount) {
+        if (exceeds(key, lease, amount)
+                || caller != null
+                        && (exceeds(caller.connection(), client, amount) || exceeds(caller.host(), host, amount))
+                || amount > all - lentInAll) {
+            return null;
+        }
+        add(caller, key, amount);
+        return new Loan(caller, key, amount);
+    }
+
+    private boolean exceeds(@Nullable Object key, long most, long amount) {
+        return key != null && amount > most - lent.getOrDefault(key, 0L);
+    }
+
     private void check(String who, @Nullable Object key, long most, long amount) {
-        if (key != null && amount > most - lent.getOrDefault(key, 0L)) {
+        if (exceeds(key, most, amount)) {
             throw refusal(who, lent.getOrDefault(key, 0L), amount, "the most is " + counted(most) + ", so " + less);
         }
     }

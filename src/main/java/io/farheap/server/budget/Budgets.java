@@ -15,6 +15,7 @@ import io.farheap.verbs.DeviceLimits;
  *     memory
  * @param spaces shared ones, and those that have ended while they are still in use
  * @param registrations of shared spaces, by the leases that have them open
+ * @param callBytes memory of procedures: of their classes, of maps, and of calls that wait
  */
 public record Budgets(
         Budget leases,
@@ -23,7 +24,8 @@ public record Budgets(
         Budget ringBytes,
         Budget pulls,
         Budget spaces,
-        Budget registrations) {
+        Budget registrations,
+        Budget callBytes) {
 
     /** Kept for the server's own pulls, and for other users of the device. */
     private static final int KEPT_QUEUE_PAIRS = 64;
@@ -45,6 +47,10 @@ public record Budgets(
     private static final long LEASE_RING_BYTES = 256L << 20;
     private static final long MOST_RING_BYTES = 64L << 30;
     private static final int RING_MEMORY_SHARE = 4;
+    private static final int CALL_MEMORY_SHARE = 16;
+    private static final long MOST_CALL_BYTES = 16L << 30;
+    /** So that a quarter of it is enough for a lease with as many calls and procedures as it may have. */
+    private static final long LEAST_CALL_BYTES = 128L << 20;
     /** The least share of a client: a quarter of little memory would be less than one session needs. */
     private static final long CLIENT_RING_BYTES = 64L << 20;
 
@@ -100,6 +106,14 @@ public record Budgets(
                         1,
                         MOST_REGISTRATIONS,
                         "open fewer spaces",
-                        "start this server with larger regions"));
+                        "start this server with larger regions"),
+                new Budget(
+                        "memory of procedures",
+                        true,
+                        Math.clamp(available / CALL_MEMORY_SHARE, LEAST_CALL_BYTES, MOST_CALL_BYTES),
+                        1,
+                        Long.MAX_VALUE,
+                        "make fewer calls at once, or unregister procedures",
+                        "add a memory server"));
     }
 }

@@ -2,6 +2,7 @@ package io.farheap.server.lease;
 
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
+import io.farheap.control.plane.Caller;
 import io.farheap.control.plane.RingRequest;
 import io.farheap.rpc.HeldRegions;
 import io.farheap.rpc.MessageRing;
@@ -55,7 +56,13 @@ final class ClientRings {
         this.client = client;
         this.context = context;
         this.domain = domain;
-        this.held = new HeldRegions(holders, client.leaseId(), client.clientName());
+        Caller caller = client.caller();
+        this.held = new HeldRegions(
+                holders,
+                client.leaseId(),
+                client.clientName(),
+                caller == null ? (Object) client.leaseId() : caller.connection(),
+                bytes -> client.tryToLend(client.budgets().callBytes(), bytes));
         this.handlers = handlers;
         this.threads = threads;
         this.retired = retired;

@@ -19,6 +19,7 @@ public final class SpaceOpening implements AutoCloseable {
     private final long id;
     private final long spaceId;
     private final long leaseId;
+    private final boolean readOnly;
     private final BiConsumer<SpaceOpening, Boolean> onGone;
     private final List<MemoryRegion> registrations = new ArrayList<>();
     private final List<Budget.Loan> loans = new ArrayList<>();
@@ -32,13 +33,16 @@ public final class SpaceOpening implements AutoCloseable {
     private boolean failed;
 
     /**
+     * @param readOnly whether the lease may READ the space and nothing else
      * @param onGone called once, when no registration of the lease reaches the space any more, with whether that is
      *     certain
      */
-    public SpaceOpening(long id, long spaceId, long leaseId, BiConsumer<SpaceOpening, Boolean> onGone) {
+    public SpaceOpening(
+            long id, long spaceId, long leaseId, boolean readOnly, BiConsumer<SpaceOpening, Boolean> onGone) {
         this.id = id;
         this.spaceId = spaceId;
         this.leaseId = leaseId;
+        this.readOnly = readOnly;
         this.onGone = onGone;
     }
 
@@ -52,6 +56,10 @@ public final class SpaceOpening implements AutoCloseable {
 
     public long leaseId() {
         return leaseId;
+    }
+
+    boolean readOnly() {
+        return readOnly;
     }
 
     public boolean leaving() {

@@ -115,7 +115,9 @@ public final class SpaceOpenings {
         }
         long most = domain.context().limits().maxMemoryRegionBytes() / pool.regionBytes();
         List<int[]> runs = runs(regions, from, Math.max(1, most));
-        int rights = Access.LOCAL_WRITE | domain.context().limits().remoteAccess();
+        int rights = opening.readOnly()
+                ? Access.REMOTE_READ
+                : Access.LOCAL_WRITE | domain.context().limits().remoteAccess();
         Budget.Loan loan = lend.apply(runs.size());
         List<MemoryRegion> registered = new ArrayList<>(runs.size());
         List<RegionGrant> grants = new ArrayList<>(regions.length - from);

@@ -39,6 +39,7 @@ final class Space implements ServedSpace {
     private final byte[] tokenHash;
     private final byte[] descriptor;
     private final long creationId;
+    private final boolean readOnly;
     private final RegionPool pool;
     private final Budget.Loan loan;
     private int[] regions;
@@ -67,6 +68,7 @@ final class Space implements ServedSpace {
             byte[] tokenHash,
             byte[] descriptor,
             long creationId,
+            boolean readOnly,
             int[] regions,
             long millis,
             RegionPool pool,
@@ -76,6 +78,7 @@ final class Space implements ServedSpace {
         this.tokenHash = tokenHash;
         this.descriptor = descriptor.clone();
         this.creationId = creationId;
+        this.readOnly = readOnly;
         this.regions = regions;
         this.pool = pool;
         this.loan = loan;
@@ -109,6 +112,11 @@ final class Space implements ServedSpace {
 
     long creationId() {
         return creationId;
+    }
+
+    @Override
+    public boolean readOnly() {
+        return readOnly;
     }
 
     @Override

@@ -95,7 +95,14 @@ public final class Spaces implements SpacePlane, ServedSpaces {
     }
 
     @Override
-    public SpaceGrant create(long leaseId, SpaceKey key, int regions, long millis, byte[] descriptor, long creationId) {
+    public SpaceGrant create(
+            long leaseId,
+            SpaceKey key,
+            int regions,
+            long millis,
+            byte[] descriptor,
+            long creationId,
+            boolean readOnly) {
         SpaceOpenings lease = leases.require(leaseId).spaces();
         if (managed.getAsBoolean()) {
             throw new ControlException(
@@ -115,7 +122,7 @@ public final class Spaces implements SpacePlane, ServedSpaces {
         synchronized (this) {
             Space there = created(key, creationId);
             mine = there == null;
-            space = there == null ? make(key, regions, millis, descriptor, creationId) : there;
+            space = there == null ? make(key, regions, millis, descriptor, creationId, readOnly) : there;
         }
         boolean opened = false;
         try {
@@ -148,14 +155,14 @@ public final class Spaces implements SpacePlane, ServedSpaces {
         return null;
     }
 
-    private Space make(SpaceKey key, int regions, long millis, byte[] descriptor, long creationId) {
+    private Space make(SpaceKey key, int regions, long millis, byte[] descriptor, long creationId, boolean readOnly) {
         Budget.Loan loan = budgets.spaces().lend(Caller.current(), null, 1);
         try {
             int[] taken = pool.take(regions);
             // Adjacent regions share a registration.
             Arrays.sort(taken);
-            Space made =
-                    new Space(newId(), key.name(), key.tokenHash(), descriptor, creationId, taken, millis, pool, loan);
+            Space made = new Space(
+                    newId(), key.name(), key.tokenHash(), descriptor, creationId, readOnly, taken, millis, pool, loan);
             byName.put(made.name(), made);
             var more = new Long2ObjectHashMap<>(byId);
             more.put(made.id(), made);
@@ -182,7 +189,11 @@ public final class Spaces implements SpacePlane, ServedSpaces {
         return onDevice(() -> space.open(
                 lease,
                 () -> new SpaceOpening(
-                        newId(), space.id(), leaseId, (opening, clean) -> left(lease, space, opening, clean))));
+                        newId(),
+                        space.id(),
+                        leaseId,
+                        space.readOnly(),
+                        (opening, clean) -> left(lease, space, opening, clean))));
     }
 
     @Override

@@ -38,6 +38,11 @@ public final class ServerThread implements AgentThread.DutyCycle, AutoCloseable 
      */
     private static final int REAP_MASK = 0xFF;
     /**
+     * The time of a round after which it ends with the ring that is served: a thread that takes something away from
+     * this one waits for a round's end.
+     */
+    private static final long ROUND_NANOS = 20_000;
+    /**
      * How often devices are polled: some make progress only while they are polled, and otherwise need a thread of their
      * own.
      */
@@ -79,6 +84,8 @@ public final class ServerThread implements AgentThread.DutyCycle, AutoCloseable 
     private ServerWork[] work = NO_WORK;
 
     private boolean begun;
+    /** Index of the ring that was served last, or had nothing to serve. */
+    private int nextRing;
 
     /**
      * @param core on which it runs, or {@link ThreadAffinity#ANY}
@@ -242,9 +249,19 @@ public final class ServerThread implements AgentThread.DutyCycle, AutoCloseable 
         int served = 0;
         boolean reap = (++rounds & REAP_MASK) == 0;
         boolean answers = (rounds & WORK_MASK) == 0;
-        for (MessageRing ring : rings) {
+        MessageRing[] all = rings;
+        long began = 0;
+        boolean over = false;
+        int at = nextRing;
+        for (int i = 0; i < all.length; i++) {
+            at = at + 1 < all.length ? at + 1 : 0;
+            MessageRing ring = all[at];
+            int before = served;
             try {
-                served += ring.serve();
+                if (!over) {
+                    nextRing = at;
+                    served += ring.serve();
+                }
                 if (reap || answers && ring.answering()) {
                     ring.reap();
                 }
@@ -256,6 +273,18 @@ public final class ServerThread implements AgentThread.DutyCycle, AutoCloseable 
             }
             if (ring.ended()) {
                 forget(ring);
+            }
+            if (served > before && !over) {
+                long now = System.nanoTime();
+                if (began == 0) {
+                    began = now;
+                } else {
+                    // The next round continues with the next ring; in between the thread opens its gate.
+                    over = now - began >= ROUND_NANOS;
+                }
+            }
+            if (over && !reap) {
+                break;
             }
         }
         boolean busy = served > 0;

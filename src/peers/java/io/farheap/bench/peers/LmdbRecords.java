@@ -1,5 +1,6 @@
 package io.farheap.bench.peers;
 
+import io.farheap.bench.machine.MappedMemory;
 import io.farheap.bench.ycsb.ClientCounts;
 import io.farheap.bench.ycsb.Contestant;
 import io.farheap.bench.ycsb.ContestantClient;
@@ -19,8 +20,9 @@ import org.lmdbjava.PutFlags;
 import org.lmdbjava.Txn;
 
 /**
- * LMDB: a tree that is mapped, so its memory is the page cache, which no budget bounds outside of a memory cgroup. A
- * group's reads are one transaction; what changes records has one for each.
+ * LMDB: a tree that is mapped, so its memory is the page cache, which no budget bounds outside of a memory cgroup: its
+ * rows say what it has there, and are compared with none. A group's reads are one transaction; what changes records has
+ * one for each.
  */
 public final class LmdbRecords implements ContestantProvider {
 
@@ -93,10 +95,10 @@ public final class LmdbRecords implements ContestantProvider {
             return new Facts(0, 0, 0, "mapped", "file, page cache", false);
         }
 
-        /** The page cache may have all of its file; a transaction has a group, key by key. */
+        /** What it has of its file in memory so far; a transaction has a group, key by key. */
         @Override
         public Means means() {
-            return Means.single(file.toFile().length());
+            return Means.single(MappedMemory.residentBytes(file));
         }
 
         @Override

@@ -1,5 +1,6 @@
 package io.farheap.bench.peers;
 
+import io.farheap.bench.machine.MappedMemory;
 import io.farheap.bench.ycsb.ClientCounts;
 import io.farheap.bench.ycsb.Contestant;
 import io.farheap.bench.ycsb.ContestantClient;
@@ -15,7 +16,8 @@ import org.mapdb.DBMaker;
 import org.mapdb.Serializer;
 
 /**
- * MapDB: a tree in a mapped file, so its memory is the page cache, which no budget bounds outside of a memory cgroup.
+ * MapDB: a tree in a mapped file, so its memory is the page cache, which no budget bounds outside of a memory cgroup:
+ * its rows say what it has there, and are compared with none.
  */
 public final class MapDbRecords implements ContestantProvider {
 
@@ -77,10 +79,10 @@ public final class MapDbRecords implements ContestantProvider {
             return new Facts(0, 0, 0, "mapped", "file, page cache", false);
         }
 
-        /** The page cache may have all of its file. */
+        /** What it has of its file in memory so far. */
         @Override
         public Means means() {
-            return Means.single(file.toFile().length());
+            return Means.single(MappedMemory.residentBytes(file));
         }
 
         @Override

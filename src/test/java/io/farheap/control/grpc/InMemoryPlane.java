@@ -233,7 +233,13 @@ public final class InMemoryPlane implements ControlPlane {
 
             @Override
             public SpaceGrant create(
-                    long leaseId, SpaceKey key, int regions, long millis, byte[] descriptor, long creationId) {
+                    long leaseId,
+                    SpaceKey key,
+                    int regions,
+                    long millis,
+                    byte[] descriptor,
+                    long creationId,
+                    boolean readOnly) {
                 called(
                         "create",
                         leaseId,
@@ -242,7 +248,8 @@ public final class InMemoryPlane implements ControlPlane {
                         regions,
                         millis,
                         descriptor.length,
-                        creationId);
+                        creationId,
+                        readOnly);
                 return new SpaceGrant(-5L, -6L, descriptor, millis, regions(0, regions));
             }
 

@@ -66,7 +66,9 @@ class SpaceRoundTripTest {
         byte[] descriptor = new byte[SpacePlane.MAX_DESCRIPTOR_BYTES];
         descriptor[255] = -1;
         SpaceGrant created = spaces.create(LEASE, KEY, 3, 77, descriptor, -11L);
-        assertEquals(List.of("create", LEASE, "tést", 10, 3, 77L, 256, -11L), lastCall());
+        assertEquals(List.of("create", LEASE, "tést", 10, 3, 77L, 256, -11L, false), lastCall());
+        spaces.create(LEASE, KEY, 3, 77, descriptor, -11L, true);
+        assertEquals(List.of("create", LEASE, "tést", 10, 3, 77L, 256, -11L, true), lastCall());
         assertEquals(-5L, created.spaceId());
         assertEquals(-6L, created.openingId());
         assertEquals(77, created.millisLeft());

@@ -51,6 +51,34 @@ class RenewalScheduleTest {
         assertSame(UNANSWERED, times.lost());
     }
 
+    /** Also if the server refuses a renewal that is sent later, or does not answer it. */
+    @Test
+    @SuppressWarnings("ConstantOverflow") // nanoTime may overflow.
+    void itIsHeldForItsDurationLessTheDriftOfClocks() {
+        long drift = DURATION / 1000;
+        assertEquals(START + DURATION - drift, times.heldUntil());
+        long sent = times.dueAt();
+        times.begin(sent);
+        assertEquals(START + DURATION - drift, times.heldUntil());
+        times.succeeded(sent + DURATION / 2);
+        assertEquals(sent + DURATION - drift, times.heldUntil());
+        times.begin(times.dueAt());
+        times.failed(GONE, sent + DURATION);
+        assertEquals(sent + DURATION - drift, times.heldUntil());
+    }
+
+    /** Opening it took long, and the server counts its duration from somewhere in between. */
+    @Test
+    void itCountsFromWhenItWasAskedFor() {
+        long askedAt = 1000 * MILLI;
+        RenewalSchedule slow = new RenewalSchedule(DURATION, askedAt);
+        long now = askedAt + 2 * DURATION / 3;
+        assertEquals(askedAt + DURATION - DURATION / 1000, slow.heldUntil());
+        slow.begin(now);
+        slow.succeeded(now + MILLI);
+        assertEquals(now + DURATION - DURATION / 1000, slow.heldUntil());
+    }
+
     @Test
     @SuppressWarnings("ConstantOverflow") // nanoTime may overflow.
     void aKeeperThatSleptAsksAllTheSameButNotAfterAFailure() {

@@ -34,7 +34,7 @@ class BlockFormatTest {
         memory.fill((byte) 0);
         memory.asSlice(BlockFormat.keyAt(0), keyBytes).fill(fill);
         memory.asSlice(BlockFormat.valueAt(0, keyBytes), valueBytes).fill(fill);
-        BlockFormat.prepare(memory, 0, BlockFormat.OBJECT, 77, 0, keyBytes, valueBytes, version, 0x1234);
+        BlockFormat.prepare(memory, 0, BlockFormat.OBJECT, 77, 0, keyBytes, valueBytes, version);
         BlockFormat.seal(memory, 0, incarnation, TestKeys.CHECKSUM);
         return bytes;
     }
@@ -52,14 +52,49 @@ class BlockFormatTest {
                 assertEquals(keyBytes, BlockFormat.keyBytes(memory, 0));
                 assertEquals(valueBytes, BlockFormat.valueBytes(memory, 0));
                 assertEquals(99, BlockFormat.version(memory, 0));
-                assertEquals(0x1234, BlockFormat.hash(memory, 0));
+                assertEquals(
+                        TestKeys.HASH.of(memory, BlockFormat.keyAt(0), keyBytes),
+                        BlockFormat.hash(memory, 0, bytes, TestKeys.HASH));
                 assertEquals(77, BlockFormat.expiryMillis(memory, 0));
-                assertEquals(BlockFormat.LIVE, BlockFormat.state(memory, 0));
+                assertFalse(BlockFormat.conditional(memory, 0));
+                assertEquals(BlockFormat.live(5), memory.get(JAVA_LONG, 0));
                 assertEquals(0, BlockFormat.extensionBytes(memory, 0));
                 assertFalse(whole(bytes, 6), "another incarnation");
                 assertFalse(whole(bytes - 1, 5), "more than was read");
             }
         }
+    }
+
+    /** The mark has no more than the incarnation and the state, so a client sets it without a READ. */
+    @Test
+    void aMarkedBlockIsAsWholeAsBefore() {
+        int bytes = make(5, 16, 100, (byte) 3, 99);
+        BlockFormat.setExpiry(memory, 0, 1234);
+        BlockFormat.seal(memory, 0, 5, TestKeys.CHECKSUM);
+        assertEquals(BlockFormat.live(5), memory.get(JAVA_LONG, 0));
+        memory.set(JAVA_LONG, 0, BlockFormat.marked(5));
+        assertFalse(BlockFormat.isLive(memory, 0, 5));
+        assertTrue(whole(bytes, 5));
+        assertTrue(BlockFormat.headIsOf(memory, 0, 5));
+        assertFalse(BlockFormat.headIsOf(memory, 0, 6));
+        assertTrue(BlockFormat.conditional(memory, 0));
+        assertEquals(1234, BlockFormat.expiryMillis(memory, 0));
+        BlockFormat.seal(memory, 0, 6, TestKeys.CHECKSUM);
+        assertTrue(BlockFormat.isLive(memory, 0, 6), "it is used again");
+        assertFalse(BlockFormat.isLive(memory, 0, 5));
+        memory.set(JAVA_LONG, 0, BlockFormat.live(6) | 1L << 20);
+        assertFalse(BlockFormat.isLive(memory, 0, 6), "it could not be marked");
+    }
+
+    /** Conditional and expiry count only beside the incarnation that stands in one word with them. */
+    @Test
+    void aTornHeadIsOfNoIncarnation() {
+        make(5, 16, 100, (byte) 3, 99);
+        long mark = memory.get(JAVA_LONG, 0);
+        make(6, 16, 100, (byte) 3, 100);
+        memory.set(JAVA_LONG, 0, mark);
+        assertFalse(BlockFormat.headIsOf(memory, 0, 5));
+        assertFalse(BlockFormat.headIsOf(memory, 0, 6));
     }
 
     /** Each word of a block in turn becomes zeros, ones, its neighbour, or itself with one bit changed. */

@@ -33,6 +33,7 @@ public final class FakeMap {
                 0,
                 mostBlocks,
                 new KeyHash(1, 2),
+                60_000,
                 EvictionSettings.ADAPTIVE.name());
     }
 }

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.kv.contract.MapException;
 import java.nio.ByteBuffer;
+import java.util.Arrays;
 import org.junit.jupiter.api.Test;
 
 class MapDescriptorTest {
@@ -13,7 +14,7 @@ class MapDescriptorTest {
     private static final int VERSION_AT = 8;
     private static final int ENGINE_AT = 12;
 
-    private final byte[] bytes = FakeMap.descriptor(3, 2, 1 << 20).of(1).encode();
+    private byte[] bytes = FakeMap.descriptor(3, 2, 1 << 20).of(1).encode();
 
     private String refusal() {
         return assertThrows(MapException.class, () -> MapDescriptor.decode(bytes, "space prices"))
@@ -37,6 +38,20 @@ class MapDescriptorTest {
                     message);
             assertTrue(message.contains("kv drop --parts"), message);
         }
+    }
+
+    /** Format 7 had 8 bytes less before the policy's name. */
+    @Test
+    void aShorterDescriptorOfAnOlderFormatIsAMaps() {
+        ByteBuffer.wrap(bytes).putInt(VERSION_AT, 7);
+        bytes = Arrays.copyOf(bytes, 83);
+        assertTrue(refusal().startsWith("space prices is a map of format 7, "), refusal());
+    }
+
+    @Test
+    void aDescriptorThatIsCutOffIsRefused() {
+        bytes = Arrays.copyOf(bytes, 83);
+        assertTrue(refusal().startsWith("space prices has a descriptor of 83 bytes; "), refusal());
     }
 
     @Test

@@ -67,6 +67,42 @@ class RegionDirectoryTest {
         }
     }
 
+    /** Numbers of lost regions name nothing else, and the table has all of its regions again. */
+    @Test
+    void aLostPartOfTheTableIsElsewhere() {
+        RegionDirectory layout = RegionDirectory.of(3, 3, SpaceShape.of(REGION_BYTES, 9, 10));
+        assertThrows(IllegalArgumentException.class, () -> layout.with(RegionDirectory.Growth.leaving(1, 3)));
+        RegionDirectory moved = layout.with(new RegionDirectory.Growth(0, 3, 2, 1))
+                .with(new RegionDirectory.Growth(2, 3, 1, 7))
+                .with(RegionDirectory.Growth.leaving(1, 3));
+        int[] at = {0, 9, 2, 3, 10, 5, 6, 11, 8};
+        for (int region = 0; region < at.length; region++) {
+            assertEquals(at[region], moved.tableAt(region), "region " + region);
+            assertTrue(moved.hadTable(at[region]));
+        }
+        assertEquals(1, moved.serverOf(4), "blocks there are where they were");
+        assertEquals(0, moved.serverOfTable(4));
+        assertEquals(2, moved.retired());
+        assertEquals(3, moved.growths());
+        assertEquals(layout.growths(), moved.first(0).growths());
+        RegionDirectory again = moved.with(new RegionDirectory.Growth(0, 5, 1, 2))
+                .with(new RegionDirectory.Growth(0, 6, 2, 5))
+                .with(new RegionDirectory.Growth(0, 8, 1, 7))
+                .with(RegionDirectory.Growth.leaving(2, 4));
+        for (int region = 0; region < at.length; region++) {
+            assertEquals(0, again.serverOfTable(region), "region " + region);
+        }
+        assertEquals(6, again.retired());
+        for (RegionDirectory.Growth wrong : new RegionDirectory.Growth[] {
+            new RegionDirectory.Growth(0, 3, 3, 4),
+            new RegionDirectory.Growth(0, 3, 1, 9),
+            new RegionDirectory.Growth(0, 3, 1, -2),
+            new RegionDirectory.Growth(3, 0, 1, 1)
+        }) {
+            assertThrows(IllegalArgumentException.class, () -> layout.with(wrong), wrong::toString);
+        }
+    }
+
     @Test
     void whatDoesNotFollowIsRefused() {
         RegionDirectory layout = RegionDirectory.of(2, 3, SpaceShape.of(REGION_BYTES, 6, 10));

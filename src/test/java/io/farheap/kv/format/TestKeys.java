@@ -39,8 +39,17 @@ public final class TestKeys {
     }
 
     public static long hash(byte[] key) {
+        return hash(HASH, key);
+    }
+
+    public static long hash(KeyHash by, byte[] key) {
         MemorySegment padded = MemorySegment.ofArray(Arrays.copyOf(key, BlockFormat.padded(key.length)));
-        return HASH.of(padded, 0, key.length);
+        return by.of(padded, 0, key.length);
+    }
+
+    /** The number of a key, or of a value that was made as one. */
+    public static long number(byte[] key) {
+        return ByteBuffer.wrap(key).order(ByteOrder.nativeOrder()).getLong();
     }
 
     public static byte[] bytes(long number) {

@@ -44,7 +44,7 @@ final class DeleteModel implements OperationModel {
         lowest(slot);
         if (turn.reaches(turn.choose(slot))) {
             turn.goTo(ModelStep.LOWEST);
-        } else if (turn.mayEmptyUnreachable()) {
+        } else if (turn.mayEmptyUnreachable(turn.get(ModelState.WORD))) {
             look(turn.scenario.slots);
         } else {
             turn.lost();
@@ -84,7 +84,7 @@ final class DeleteModel implements OperationModel {
         turn.flags(0);
         if (turn.reaches(turn.choose(slot))) {
             turn.goTo(ModelStep.DELETE_PROBE);
-        } else if (turn.mayEmptyUnreachable()) {
+        } else if (turn.mayEmptyUnreachable(turn.get(ModelState.WORD))) {
             turn.goTo(ModelStep.DELETE_SWAP);
         } else {
             turn.lost();
@@ -108,8 +108,11 @@ final class DeleteModel implements OperationModel {
             case NOT_YET -> {}
             case FAILED -> turn.readBucket();
             case DONE -> {
-                if (turn.get(ModelState.SLOT) == lowest()) {
-                    turn.end(turn.hasFlag(ClientTurn.OF_KEY) ? ModelOperation.YES : ModelOperation.NO);
+                if (!turn.hasFlag(ClientTurn.OF_KEY)) {
+                    // It could not be read. The key may be in another slot.
+                    turn.readBucket();
+                } else if (turn.get(ModelState.SLOT) == lowest()) {
+                    turn.end(ModelOperation.YES);
                 } else {
                     look(turn.get(ModelState.SLOT));
                 }

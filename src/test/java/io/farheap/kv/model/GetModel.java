@@ -27,7 +27,7 @@ final class GetModel implements OperationModel {
             turn.end(ModelOperation.ABSENT);
         } else if (turn.reaches(turn.choose(slot))) {
             turn.goTo(ModelStep.BLOCK);
-        } else if (turn.mayEmptyUnreachable()) {
+        } else if (turn.mayEmptyUnreachable(turn.get(ModelState.WORD))) {
             turn.goTo(ModelStep.TAKE_OUT);
         } else {
             turn.lost();
@@ -37,6 +37,7 @@ final class GetModel implements OperationModel {
     @Override
     public void access(int choice) {
         switch (turn.step()) {
+            case STAMP -> turn.stamped();
             case POINTER -> readByPointer(choice);
             case BLOCK -> readBlock();
             case TAKE_OUT -> takeOut();
@@ -45,7 +46,7 @@ final class GetModel implements OperationModel {
     }
 
     private void readByPointer(int part) {
-        int word = turn.pointer();
+        int word = turn.get(ModelState.WORD);
         int block = ModelWord.block(word);
         if (!turn.came(
                 part, part == MARK ? turn.state().mark(block) : turn.state().body(block), BLOCK_WORDS)) {
@@ -57,8 +58,12 @@ final class GetModel implements OperationModel {
                 && ModelWord.incarnationOfBody(body) == incarnation
                 && turn.isOfKey(body)) {
             turn.end(ModelWord.value(body));
+            return;
+        }
+        turn.dropPointer();
+        if (turn.isOut()) {
+            turn.end(ModelOperation.LOST);
         } else {
-            turn.keepPointer(ModelWord.EMPTY);
             turn.readBucket();
         }
     }
@@ -69,18 +74,15 @@ final class GetModel implements OperationModel {
         if (body == ClientTurn.NOT_WHOLE) {
             turn.readBucket();
         } else if (turn.isOfKey(body)) {
-            turn.keepPointer(word);
-            turn.end(ModelWord.value(body));
+            turn.found(ModelWord.value(body));
         } else {
             look(turn.get(ModelState.SLOT) + 1);
         }
     }
 
+    /** The key may be in another slot. */
     private void takeOut() {
-        if (turn.swap(ModelWord.EMPTY) == ClientTurn.Swapped.DONE) {
-            turn.end(ModelOperation.ABSENT);
-        } else {
-            turn.readBucket();
-        }
+        turn.swap(ModelWord.EMPTY);
+        turn.readBucket();
     }
 }

@@ -4,12 +4,15 @@ import java.util.EnumMap;
 import java.util.Map;
 
 /**
- * The transitions of a scenario's states: an access of a client, a client's death, and what services do with eras. A
- * transition is a number.
+ * The transitions of a scenario's states: an access of a client, a client's death or the end of its lease, and what
+ * services do with eras and lost blocks. A transition is a number.
  */
 final class MapModel {
 
     static final int MOST_TRANSITIONS = 64;
+
+    /** The fields of a client that name a block which it has, though the pool does not and perhaps no slot. */
+    private static final int[] HELD = {ModelState.OWN, ModelState.LATE};
 
     /** Mark and body. */
     private static final int BLOCK_WORDS = 2;
@@ -24,6 +27,9 @@ final class MapModel {
     private static final int LEAVE = RETIRE + (1 << CHOICE_BITS);
     private static final int ACKNOWLEDGE = LEAVE + (1 << CHOICE_BITS);
     private static final int END_ERA = ACKNOWLEDGE + (1 << CHOICE_BITS);
+    private static final int COLLECT = END_ERA + (1 << CHOICE_BITS);
+    private static final int LOSE_LEASE = COLLECT + (1 << CHOICE_BITS);
+    private static final int OPEN_AGAIN = LOSE_LEASE + (1 << CHOICE_BITS);
 
     private final ModelScenario scenario;
     private final LinearizabilityMonitor[] monitors = new LinearizabilityMonitor[ModelState.KEYS];
@@ -46,6 +52,7 @@ final class MapModel {
         kinds.put(ModelOperation.Kind.DELETE, new DeleteModel(turn));
         kinds.put(ModelOperation.Kind.TOUCH, new TouchModel(turn));
         kinds.put(ModelOperation.Kind.EVICT, new EvictionModel(turn));
+        kinds.put(ModelOperation.Kind.MOVE, new MoveModel(turn));
     }
 
     ModelState first() {
@@ -68,7 +75,9 @@ final class MapModel {
             if (inFlight && state.map(ModelState.DEATHS) > 0) {
                 found(DIE | client);
             }
+            findLeases(state, client);
         }
+        findLostBlocks(state);
         if (state.map(ModelState.ERA) != 0) {
             findEndOfEra(state);
         } else if (state.map(ModelState.ERAS) > 0) {
@@ -87,7 +96,7 @@ final class MapModel {
         if (step == ModelStep.DEAD) {
             return;
         }
-        if (turn.marksLate()) {
+        if (turn.isLate()) {
             found(first);
         } else if (step == ModelStep.IDLE) {
             findBeginnings(first);
@@ -100,11 +109,9 @@ final class MapModel {
                     found(first);
                     found(first | 1);
                 }
-                case CHOOSE, VICTIM -> {
+                case CHOOSE, VICTIM, MOVE -> {
                     for (int slot = 0; slot < scenario.slots; slot++) {
-                        if (step == ModelStep.CHOOSE
-                                ? SetModel.mayInsert(turn, slot)
-                                : EvictionModel.mayGo(turn, slot)) {
+                        if (mayChoose(step, slot)) {
                             found(first | slot);
                         }
                     }
@@ -119,18 +126,68 @@ final class MapModel {
         }
     }
 
-    /** A request that needs a block waits until one is free. */
-    private void findBeginnings(int first) {
-        if (turn.hasEnded() || turn.operation().kind().stores() && turn.freeBlock() == ClientTurn.NONE) {
-            return;
-        }
-        findUnread(first, firstStep() == ModelStep.POINTER ? BLOCK_WORDS : scenario.slots);
+    private boolean mayChoose(ModelStep step, int slot) {
+        return switch (step) {
+            case CHOOSE -> SetModel.mayInsert(turn, slot);
+            case MOVE -> MoveModel.mayMove(turn, slot) && turn.freeBlock() != ClientTurn.NONE;
+            default -> EvictionModel.mayGo(turn, slot);
+        };
     }
 
-    /** The step with which the next operation begins. */
-    private ModelStep firstStep() {
-        boolean byPointer = turn.operation().kind() == ModelOperation.Kind.GET && turn.hasPointer();
-        return byPointer ? ModelStep.POINTER : ModelStep.BUCKET;
+    /** A request that needs a block waits until one is free. */
+    private void findBeginnings(int first) {
+        if (turn.hasEnded()) {
+            return;
+        }
+        ModelStep begins = turn.firstStep();
+        if (begins == ModelStep.STAMP || turn.isOut() && begins == ModelStep.BUCKET) {
+            found(first);
+        } else if (!turn.operation().kind().stores() || turn.freeBlock() != ClientTurn.NONE) {
+            findUnread(first, begins == ModelStep.POINTER ? BLOCK_WORDS : scenario.slots);
+        }
+    }
+
+    /** A lease on the table's server may end, and the map be opened again after that, once each. */
+    private void findLeases(ModelState state, int client) {
+        if ((scenario.mayLoseLease >> client & 1) == 0 || turn.step() == ModelStep.DEAD) {
+            return;
+        }
+        boolean again = (state.map(ModelState.OUT) >> ModelState.MOST_CLIENTS + client & 1) != 0;
+        if (turn.isOut()) {
+            if (scenario.opensAgain && turn.step() == ModelStep.IDLE) {
+                found(OPEN_AGAIN | client);
+            }
+        } else if (!again && !(turn.step() == ModelStep.IDLE && turn.hasEnded())) {
+            found(LOSE_LEASE | client);
+        }
+    }
+
+    /** A sweep finds each block that no client has and no slot names. */
+    private void findLostBlocks(ModelState state) {
+        int used = state.map(ModelState.FREE);
+        int era = state.map(ModelState.ERA);
+        if (era != 0 && era != ModelState.LEAVING) {
+            used |= 1 << era - 1;
+        }
+        for (int slot = 0; slot < scenario.slots; slot++) {
+            if (state.word(slot) != ModelWord.EMPTY) {
+                used |= 1 << ModelWord.block(state.word(slot));
+            }
+        }
+        for (int client = 0; client < scenario.clients(); client++) {
+            for (int field : HELD) {
+                int word = state.client(client, field);
+                used |= word == ModelWord.EMPTY ? 0 : 1 << ModelWord.block(word);
+            }
+        }
+        if (state.map(ModelState.LEFT) != 0) {
+            used |= scenario.far;
+        }
+        for (int block = 0; block < scenario.blocks; block++) {
+            if ((used >> block & 1) == 0) {
+                found(COLLECT | block);
+            }
+        }
     }
 
     private void findUnread(int first, int words) {
@@ -152,20 +209,25 @@ final class MapModel {
         }
     }
 
-    /** An era has begun when no living client has a request of an older one in flight, nor a mark that is late. */
+    /**
+     * An era begins in each client by itself. It has begun when no client that is counted has a request of an older one
+     * in flight, as far as the services see. The server of the block counts; if that is to leave, the table's, which
+     * does not count a client whose lease there has ended.
+     */
     private void findEndOfEra(ModelState state) {
+        int era = state.map(ModelState.ERA);
+        boolean farCounts = era != ModelState.LEAVING && scenario.isFar(era - 1);
         int waits = 0;
         for (int client = 0; client < scenario.clients(); client++) {
             turn.at(state, client);
-            boolean idle = turn.step() == ModelStep.IDLE && !turn.marksLate();
-            boolean knows = (state.map(ModelState.ACKNOWLEDGED) >> client & 1) != 0
-                    || turn.step() == ModelStep.DEAD
-                    || idle && turn.hasEnded();
-            if (!knows) {
-                waits++;
-                if (idle) {
+            boolean idle = turn.step() == ModelStep.IDLE && !turn.isLate();
+            boolean counts = turn.step() != ModelStep.DEAD && (farCounts || !turn.isOut());
+            if (counts && !(idle && turn.hasEnded())) {
+                boolean begun = (state.map(ModelState.ACKNOWLEDGED) >> client & 1) != 0;
+                if (!begun) {
                     found(ACKNOWLEDGE | client);
                 }
+                waits += begun && !turn.holdsOldEra() ? 0 : 1;
             }
         }
         if (waits == 0) {
@@ -194,6 +256,13 @@ final class MapModel {
             }
             case LEAVE -> beginEra(state, ModelState.LEAVING);
             case ACKNOWLEDGE -> acknowledge(state, choice);
+            case COLLECT -> state.free(choice, true);
+            case LOSE_LEASE -> {
+                turn.at(state, choice);
+                state.map(ModelState.OUT, state.map(ModelState.OUT) | 1 << choice);
+                turn.loseLease();
+            }
+            case OPEN_AGAIN -> openAgain(state, choice);
             default -> endEra(state);
         }
         return true;
@@ -218,7 +287,7 @@ final class MapModel {
         for (int slot = 0; slot < scenario.slots; slot++) {
             int word = state.word(slot);
             int body = state.body(ModelWord.block(word));
-            boolean gone = state.map(ModelState.LEFT) != 0 && (scenario.far >> ModelWord.block(word) & 1) != 0;
+            boolean gone = state.map(ModelState.LEFT) != 0 && scenario.isFar(ModelWord.block(word));
             if (ModelWord.isLive(word) && !gone && ModelWord.key(body) == key) {
                 return ModelWord.value(body);
             }
@@ -227,12 +296,15 @@ final class MapModel {
     }
 
     private void access(int choice) {
-        if (turn.marksLate()) {
-            turn.markLate();
+        if (turn.isLate()) {
+            turn.late();
             return;
         }
         if (turn.step() == ModelStep.IDLE) {
             turn.begin();
+            if (turn.answer() != ClientTurn.UNDER_WAY || turn.step() == ModelStep.STAMP) {
+                return;
+            }
         }
         OperationModel kind = kinds.get(turn.operation().kind());
         if (!turn.step().readsBucket()) {
@@ -242,16 +314,8 @@ final class MapModel {
         }
     }
 
-    /** None of the client's accesses comes any more. Its block is collected, unless a slot has named it. */
-    private void die(ModelState state, int client) {
-        int own = state.client(client, ModelState.OWN);
-        boolean named = state.step(client).followsInsertion();
-        for (int slot = 0; slot < scenario.slots; slot++) {
-            named |= ModelWord.sameBlock(state.word(slot), own);
-        }
-        if (own != ModelWord.EMPTY && !named) {
-            state.free(ModelWord.block(own), true);
-        }
+    /** None of the client's accesses comes any more. Its block is lost, unless a slot names it. */
+    private static void die(ModelState state, int client) {
         state.clear(client);
         state.client(client, ModelState.STEP, ModelStep.DEAD.ordinal());
         state.map(ModelState.DEATHS, state.map(ModelState.DEATHS) - 1);
@@ -265,8 +329,16 @@ final class MapModel {
 
     private void acknowledge(ModelState state, int client) {
         state.map(ModelState.ACKNOWLEDGED, state.map(ModelState.ACKNOWLEDGED) | 1 << client);
-        if (scenario.has(ProtocolRule.POINTERS_ARE_OF_AN_ERA)) {
-            state.clear(client, ModelState.POINTERS, ModelState.KEYS);
+        turn.at(state, client);
+        turn.beginEra();
+    }
+
+    /** The client registers again, in the era that is present. */
+    private static void openAgain(ModelState state, int client) {
+        int out = state.map(ModelState.OUT) & ~(1 << client);
+        state.map(ModelState.OUT, out | 1 << ModelState.MOST_CLIENTS + client);
+        if (state.map(ModelState.ERA) != 0) {
+            state.map(ModelState.ACKNOWLEDGED, state.map(ModelState.ACKNOWLEDGED) | 1 << client);
         }
     }
 
@@ -298,17 +370,21 @@ final class MapModel {
                 case RETIRE -> "the segment of block " + choice + " is to begin again";
                 case LEAVE -> "the far server is to leave";
                 case ACKNOWLEDGE -> "client " + choice + " begins the era";
+                case COLLECT -> "block " + choice + " was lost, and is free";
+                case LOSE_LEASE -> "client " + choice + " loses its lease on the table's server";
+                case OPEN_AGAIN -> "client " + choice + " opens the map again";
                 default -> "all have begun the era";
             };
         }
         int client = transition >> CHOICE_BITS;
         turn.at(state, client);
-        if (turn.marksLate()) {
+        if (turn.isLate()) {
+            String what = turn.get(ModelState.LATE_SLOT) == 0 ? " marks late. " : " says that there may be pointers. ";
             go(state, transition);
-            return "client " + client + " marks late";
+            return "client " + client + what + slots(state);
         }
         ModelOperation operation = turn.operation();
-        ModelStep step = turn.step() == ModelStep.IDLE ? firstStep() : turn.step();
+        ModelStep step = turn.step() == ModelStep.IDLE ? turn.firstStep() : turn.step();
         boolean right = go(state, transition);
         String answer = turn.answer() == ClientTurn.UNDER_WAY ? "" : ": " + operation.answerText(turn.answer());
         String wrong = right ? "" : turn.isWrong() ? ", which is wrong" : ", and what the table has is wrong";
@@ -331,6 +407,7 @@ final class MapModel {
                         .append(ModelOperation.keyText(ModelWord.key(body)))
                         .append('=')
                         .append(ModelWord.value(body))
+                        .append(ModelWord.isShared(word) ? "*" : "")
                         .append(ModelWord.isMarked(state.mark(block)) ? " (marked)" : "");
             }
         }

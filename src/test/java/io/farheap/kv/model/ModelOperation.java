@@ -3,7 +3,7 @@ package io.farheap.kv.model;
 /**
  * An operation of a client on a key.
  *
- * @param key 0 or 1, of one hash; an eviction has none
+ * @param key 0 or 1, of one hash; evictions and moves have none
  * @param value of a set or an add: 1 to {@link #MOST_VALUE}; else 0
  */
 record ModelOperation(Kind kind, int key, int value) {
@@ -29,14 +29,21 @@ record ModelOperation(Kind kind, int key, int value) {
         SET,
         ADD,
         DELETE,
-        /** Stores the same value in another block; a move differs from it only in that it begins with a slot. */
+        /** Stores the same value in another block. */
         TOUCH,
         /** Takes an object of any key out of the table; its client does not say which. */
-        EVICT;
+        EVICT,
+        /** As a touch, for an object of any key; it begins with a slot. */
+        MOVE;
 
         /** Whether the operation has a new block from its beginning. */
         boolean stores() {
             return this == SET || this == ADD;
+        }
+
+        /** Whether the operation is about a key, and so a part of that key's history. */
+        boolean hasKey() {
+            return this != EVICT && this != MOVE;
         }
     }
 
@@ -64,6 +71,10 @@ record ModelOperation(Kind kind, int key, int value) {
         return new ModelOperation(Kind.EVICT, 0, ABSENT);
     }
 
+    static ModelOperation move() {
+        return new ModelOperation(Kind.MOVE, 0, ABSENT);
+    }
+
     /** A number of six bits for kind and value, not 0. */
     int code() {
         return (kind.ordinal() << VALUE_BITS | value) + 1;
@@ -72,7 +83,7 @@ record ModelOperation(Kind kind, int key, int value) {
     /** The key's value after an operation that finds {@code before}. */
     static int valueAfter(int kind, int argument, int before) {
         return switch (KINDS[kind]) {
-            case GET, TOUCH, EVICT -> before;
+            case GET, TOUCH, EVICT, MOVE -> before;
             case SET -> argument;
             case ADD -> before == ABSENT ? argument : before;
             case DELETE -> ABSENT;
@@ -83,7 +94,7 @@ record ModelOperation(Kind kind, int key, int value) {
     static int answer(int kind, int before) {
         return switch (KINDS[kind]) {
             case GET -> before;
-            case SET, EVICT -> YES;
+            case SET, EVICT, MOVE -> YES;
             case ADD -> before == ABSENT ? YES : NO;
             case DELETE, TOUCH -> before == ABSENT ? NO : YES;
         };
@@ -95,7 +106,7 @@ record ModelOperation(Kind kind, int key, int value) {
         }
         return switch (kind) {
             case GET -> answer == ABSENT ? "absent" : "value " + answer;
-            case SET, EVICT -> "done";
+            case SET, EVICT, MOVE -> "done";
             case ADD -> answer == YES ? "done" : "exists";
             case DELETE, TOUCH -> answer == YES ? "done" : "absent";
         };
@@ -109,6 +120,7 @@ record ModelOperation(Kind kind, int key, int value) {
     public String toString() {
         return switch (kind) {
             case EVICT -> "evict";
+            case MOVE -> "move";
             case SET -> "set " + keyText(key) + "=" + value;
             case ADD -> "add " + keyText(key) + "=" + value;
             case GET -> "get " + keyText(key);

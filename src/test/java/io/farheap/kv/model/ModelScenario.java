@@ -17,6 +17,8 @@ final class ModelScenario {
     final Set<ProtocolRule> rules = EnumSet.allOf(ProtocolRule.class);
     /** Whether clients keep pointers. Without, nothing marks a block. */
     boolean pointers = true;
+    /** The clients that keep pointers to what they set in each case, a bit each; the others if they had one. */
+    int noting;
     /** Whether objects may be lost: there are evictions, or objects are crowded out. */
     boolean losses;
     /** The blocks on another server than the table, a bit each. */
@@ -25,6 +27,10 @@ final class ModelScenario {
     int cutOff;
     /** Whether the services may take that server out, in an era. */
     boolean leaves;
+    /** The clients whose lease on the table's server may end, a bit each, and whether these open the map again. */
+    int mayLoseLease;
+
+    boolean opensAgain;
     /** How many clients may die. */
     int deaths;
     /** How many eras the services may begin. */
@@ -67,6 +73,12 @@ final class ModelScenario {
         return this;
     }
 
+    /** A client that notes all keys, and so keeps pointers to what it sets although it had none. */
+    ModelScenario notes(int client) {
+        noting |= 1 << client;
+        return this;
+    }
+
     ModelScenario withLosses() {
         losses = true;
         return this;
@@ -86,6 +98,23 @@ final class ModelScenario {
     ModelScenario cutOff(int block, int client) {
         far |= 1 << block;
         cutOff |= 1 << client;
+        return this;
+    }
+
+    /** A block of a second server, which all clients reach. */
+    ModelScenario far(int block) {
+        far |= 1 << block;
+        return this;
+    }
+
+    /** A client's lease on the table's server may end. */
+    ModelScenario losingLease(int client) {
+        mayLoseLease |= 1 << client;
+        return this;
+    }
+
+    ModelScenario openingAgain() {
+        opensAgain = true;
         return this;
     }
 
@@ -112,9 +141,13 @@ final class ModelScenario {
         return this;
     }
 
-    /** The protocol of the product: its gets use no pointers. */
-    ModelScenario asInProduct() {
-        return only(ProtocolRule.OF_PRODUCT).withoutPointers();
+    /** The protocol by which all gets use the table. */
+    ModelScenario byTable() {
+        return only(ProtocolRule.OF_TABLE).withoutPointers();
+    }
+
+    boolean isFar(int block) {
+        return (far >> block & 1) != 0;
     }
 
     boolean has(ProtocolRule rule) {
@@ -138,7 +171,8 @@ final class ModelScenario {
             values[object.key] = object.value;
         }
         for (KnownSlot pointer : pointers ? known : List.<KnownSlot>of()) {
-            int word = state.word(pointer.slot);
+            int word = ModelWord.shared(state.word(pointer.slot));
+            state.word(pointer.slot, word);
             int key = ModelWord.key(state.body(ModelWord.block(word)));
             state.client(pointer.client, ModelState.POINTERS + key, word);
         }

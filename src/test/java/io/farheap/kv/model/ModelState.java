@@ -17,18 +17,21 @@ final class ModelState {
     static final int LEAVING = MOST_BLOCKS + 1;
 
     // Of the map: a bit for each free block; what an era waits for; a bit for each client that has begun that era;
-    // whether the far server has been taken out; how many clients may still die, and how many eras may still begin.
+    // whether the far server has been taken out; how many clients may still die, and how many eras may still begin;
+    // a bit for each client whose lease has ended, and above these one for each that has opened the map again.
     static final int FREE = 12;
     static final int ERA = 13;
     static final int ACKNOWLEDGED = 14;
     static final int LEFT = 15;
     static final int DEATHS = 16;
     static final int ERAS = 17;
+    static final int OUT = 18;
 
     // Of a client: the number of its operation and its step; which words of a READ have come; slot and word of its
     // step; the live word of its new block; the slot that it claims, plus 1; the lowest slot of a delete, plus 1;
-    // another slot that it looks at; flags; the word of a block to mark after its compare-and-swap; the words that it
-    // keeps as pointers, by key; and the words that it has read.
+    // another slot that it looks at; flags; the word of a late access, and the slot of that, see ClientTurn; the words
+    // that it keeps as pointers, by key; the words that it has read; and bits that say what is of an older era: the
+    // request in flight, and each pointer.
     static final int OPERATION = 0;
     static final int STEP = 1;
     static final int READ = 2;
@@ -39,15 +42,17 @@ final class ModelState {
     static final int LOWEST = 7;
     static final int LOOKED = 8;
     static final int FLAGS = 9;
-    static final int UNMARKED = 10;
-    static final int POINTERS = 11;
-    static final int COPIES = 13;
-    private static final int CLIENT_BYTES = 17;
+    static final int LATE = 10;
+    static final int LATE_SLOT = 11;
+    static final int POINTERS = 12;
+    static final int COPIES = 14;
+    static final int OLD = 18;
+    private static final int CLIENT_BYTES = 19;
 
     private static final int SLOTS = 0;
     private static final int MARKS = 4;
     private static final int BODIES = 8;
-    private static final int BELIEFS = 18;
+    private static final int BELIEFS = 19;
     private static final int BELIEF_BYTES = 3;
     private static final int CLIENTS = BELIEFS + KEYS * BELIEF_BYTES;
 
@@ -70,7 +75,7 @@ final class ModelState {
     }
 
     int word(int slot) {
-        return bytes[SLOTS + slot];
+        return bytes[SLOTS + slot] & 0xFF;
     }
 
     void word(int slot, int word) {

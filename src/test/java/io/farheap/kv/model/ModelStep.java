@@ -8,6 +8,8 @@ enum ModelStep {
     /** Between two operations; the next access is the first one of the next operation. */
     IDLE,
     DEAD,
+    /** Has looked at the era, and makes its stamp visible to the services. */
+    STAMP,
     /** READs mark and body of the block of a kept pointer, in any order. */
     POINTER,
     /** READs the words of the bucket, in any order. */
@@ -54,7 +56,10 @@ enum ModelStep {
     VICTIM_HEADS,
     EVICT,
     TOUCH_BLOCK,
-    TOUCH_SWAP;
+    TOUCH_SWAP,
+    /** A move READs the block of the slot that it has chosen. */
+    MOVE,
+    MOVE_SWAP;
 
     private static final ModelStep[] STEPS = values();
 
@@ -65,10 +70,5 @@ enum ModelStep {
     /** Whether the step READs the bucket, a word at a time. */
     boolean readsBucket() {
         return this == BUCKET || this == SWAP_LOST || this == INSERTED;
-    }
-
-    /** Whether a slot has named the request's block before this step. */
-    boolean followsInsertion() {
-        return this == INSERTED || this == DUPLICATE_PROBE || this == DUPLICATE_REMOVE || this == DUPLICATE_SURVIVOR;
     }
 }

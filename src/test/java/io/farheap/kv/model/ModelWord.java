@@ -4,7 +4,8 @@ package io.farheap.kv.model;
  * The words of the model, small enough for a byte: a slot's word, and the mark and the body of a block.
  *
  * <pre>
- * slot: bits 0..1 empty, live or a claim; 2..3 the block; 4..6 its incarnation. All keys have one fingerprint
+ * slot: bits 0..1 empty, live or a claim; 2..3 the block; 4..6 its incarnation; 7 whether pointers to it may be kept.
+ *       All keys have one fingerprint
  * mark: bit 0 whether the block is marked; 1..3 the incarnation
  * body: bits 0..2 the incarnation that the checksum is seeded with; 3 the key; 4..6 the value; 7 CONDITIONAL
  * </pre>
@@ -17,6 +18,7 @@ final class ModelWord {
     private static final int LIVE = 1;
     private static final int CLAIM = 2;
     private static final int KIND_MASK = 3;
+    private static final int SHARED = 1 << 7;
 
     private ModelWord() {}
 
@@ -24,9 +26,18 @@ final class ModelWord {
         return LIVE | block << 2 | incarnation << 4;
     }
 
-    /** The claim for the block of a live word. */
+    /** The claim for the block of a live word; no client keeps a pointer to a claim. */
     static int claim(int live) {
-        return live & ~KIND_MASK | CLAIM;
+        return live & ~(KIND_MASK | SHARED) | CLAIM;
+    }
+
+    /** A live word that says that clients may keep pointers to its block. */
+    static int shared(int live) {
+        return live | SHARED;
+    }
+
+    static boolean isShared(int word) {
+        return (word & SHARED) != 0;
     }
 
     static boolean isLive(int word) {
@@ -42,12 +53,12 @@ final class ModelWord {
     }
 
     static int incarnation(int word) {
-        return word >> 4;
+        return word >> 4 & MOST_INCARNATION;
     }
 
-    /** Whether two words name one use of a block, one of them as a claim perhaps. */
+    /** Whether two words name one use of a block, one of them as a claim perhaps, or as one with pointers. */
     static boolean sameBlock(int word, int other) {
-        return word >> 2 == other >> 2;
+        return block(word) == block(other) && incarnation(word) == incarnation(other);
     }
 
     /** The mark of a block that is not marked. */

@@ -104,7 +104,7 @@ final class SetModel implements OperationModel {
     private void unreachable() {
         if (isClaimed()) {
             turn.goTo(ModelStep.WITHDRAW);
-        } else if (turn.mayEmptyUnreachable()) {
+        } else if (turn.mayEmptyUnreachable(turn.get(ModelState.WORD))) {
             turn.goTo(ModelStep.TAKE_OUT);
         } else {
             turn.lost();
@@ -180,7 +180,10 @@ final class SetModel implements OperationModel {
     private void lookAgain() {
         int slot = turn.get(ModelState.SLOT);
         int now = turn.copy(slot);
-        if (ModelWord.isLive(now) && turn.isAlone(slot) && now != turn.get(ModelState.WORD) && turn.reaches(now)) {
+        int before = turn.get(ModelState.WORD);
+        boolean same = turn.has(ProtocolRule.ANNOUNCED_WORDS_ARE_THE_SAME) && ModelWord.sameBlock(now, before);
+        boolean other = now != before && !same;
+        if (ModelWord.isLive(now) && turn.isAlone(slot) && other && turn.reaches(now)) {
             turn.put(ModelState.WORD, now);
             turn.goTo(ModelStep.WINNER);
         } else {
@@ -191,6 +194,7 @@ final class SetModel implements OperationModel {
     private void winner() {
         int body = turn.body(turn.get(ModelState.WORD));
         if (turn.isOfKey(body) && !ModelWord.conditional(body)) {
+            turn.keepPointerOfLoser();
             turn.giveBack();
             turn.end(ModelOperation.YES);
         } else {

@@ -20,7 +20,7 @@ final class TouchModel implements OperationModel {
             absent();
         } else if (turn.reaches(turn.choose(slot))) {
             turn.goTo(ModelStep.TOUCH_BLOCK);
-        } else if (turn.mayEmptyUnreachable()) {
+        } else if (turn.mayEmptyUnreachable(turn.get(ModelState.WORD))) {
             turn.goTo(ModelStep.TAKE_OUT);
         } else {
             turn.lost();
@@ -48,9 +48,9 @@ final class TouchModel implements OperationModel {
             turn.readBucket();
         } else if (turn.isOfKey(body)) {
             if (turn.get(ModelState.OWN) == ModelWord.EMPTY) {
-                turn.own();
+                turn.own(turn.operation().key());
             }
-            turn.write(ModelWord.value(body), true);
+            turn.write(turn.operation().key(), ModelWord.value(body), true);
             turn.goTo(ModelStep.TOUCH_SWAP);
         } else {
             look(turn.get(ModelState.SLOT) + 1);
@@ -70,10 +70,7 @@ final class TouchModel implements OperationModel {
     }
 
     private void takeOut() {
-        if (turn.swap(ModelWord.EMPTY) == ClientTurn.Swapped.DONE) {
-            absent();
-        } else {
-            turn.readBucket();
-        }
+        turn.swap(ModelWord.EMPTY);
+        turn.readBucket();
     }
 }

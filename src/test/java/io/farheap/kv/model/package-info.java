@@ -11,14 +11,23 @@
  * So are mark and compare-and-swap, in one list or in two: the client needs no answer of the first for the second,
  * since a mark that fails changes nothing. A client that <i>stops</i> makes no step for a while. One that <i>dies</i>
  * makes none any more: its operation may have taken effect or not, and nothing waits for it. Blocks are used again,
- * with the next incarnation; after their segment has begun again, with the first one. Each client keeps a pointer for
- * each key.
+ * with the next incarnation; after their segment has begun again, with the first one. A block that a client was to free
+ * or to name when it died is found by a sweep.
  *
- * <p><b>The product</b> has the rules of {@link io.farheap.kv.model.ProtocolRule#OF_PRODUCT} and no pointers: all
- * scenarios are explored so too, and each of the two rules is shown to be needed. An update of the product that knows
- * the key by the slot's hash, which is mixed with the slot's word, makes no other access than one that has READ the
- * block's head right before its compare-and-swap. That is not so if a word comes back after its segment has begun
- * again: then the hash that is there may be the former object's, until the new one is written.
+ * <p><b>Pointers.</b> Each client keeps one for each key: after a get by the table, of a slot that says that there may
+ * be pointers, or behind a compare-and-swap by which the slot says so; and after a set, if it had one before. A change
+ * of a slot that does not say so marks nothing, and fails if the slot says so by then.
+ *
+ * <p><b>Eras and leases.</b> An era begins in each client at any moment, also with a request in flight, and has begun
+ * when no request of an older one is in flight, as far as the services see: a get looks at the era in one step, and can
+ * be seen by the services in the next. The lease of a client on the table's server may end while it still reads blocks
+ * of another server; it may open the map again.
+ *
+ * <p><b>Without pointers</b> the rules of {@link io.farheap.kv.model.ProtocolRule#OF_TABLE} are enough: all scenarios
+ * are explored so too, and each of the two rules is shown to be needed. An update that knows the key by the slot's
+ * hash, which is mixed with the slot's word, makes no other access than one that has READ the block's head right before
+ * its compare-and-swap. That is not so if a word comes back after its segment has begun again: then the hash that is
+ * there may be the former object's, until the new one is written.
  *
  * <p><b>What is more than it can be.</b> If this finds nothing, the map has nothing of that kind either; but a history
  * that it finds may need some of these:
@@ -27,8 +36,8 @@
  *   <li>The hash in a slot may be that of any key, whenever a set looks at it.
  *   <li>An insertion takes any empty slot, as one with an entry of the history counts as empty. A victim is any object.
  *   <li>A claim is removed at once by a request that meets it; see {@link io.farheap.kv.model.SetModel}.
- *   <li>A block that one client takes out is free for all, and that of a dead client is collected at once.
- *   <li>A pointer is kept whatever the block's mark was.
+ *   <li>A block that one client takes out is free for all, and a lost one may be found at once.
+ *   <li>A pointer is kept whatever the block's mark was. It may prove to an update which key a block has.
  * </ul>
  *
  * <p><b>What is left out.</b>
@@ -38,8 +47,8 @@
  *       that has an older word of it finds another incarnation.
  *   <li>An operation begins with its first access and ends with its last; if it began earlier or ended later, more
  *       would be right. The WRITE of a set's block comes before all READs of its bucket.
- *   <li>An era begins in a client when it has no operation in flight, and ends when it has in all that live.
- *   <li>Expiry, values in pieces, conditions on versions, failed queue pairs and what resolves them. Moves are touches.
+ *   <li>The phases of a sweep. That a client's pointers are of several sessions.
+ *   <li>Expiry, values in pieces, conditions on versions, failed queue pairs and what resolves them.
  *   <li>The leased engine: leases and clocks would be fields of {@link io.farheap.kv.model.ModelState}, its server
  *       another client whose accesses a kind of its own describes.
  * </ul>

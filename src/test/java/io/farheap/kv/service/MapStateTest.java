@@ -42,6 +42,11 @@ class MapStateTest {
     private final class Space implements ServedSpace {
 
         @Override
+        public boolean readOnly() {
+            return false;
+        }
+
+        @Override
         public long id() {
             return 1;
         }
@@ -443,7 +448,7 @@ class MapStateTest {
     @Test
     void soAreSegmentsOfOneBlock() {
         state = new MapState(
-                new MapDescriptor(1, 0, 1, 1, REGION_BYTES, 100, 0, 512, new KeyHash(1, 2), "lru"), () -> now, 0);
+                new MapDescriptor(1, 0, 1, 1, REGION_BYTES, 100, 0, 512, new KeyHash(1, 2), 0, "lru"), () -> now, 0);
         state.register(1, 11);
         long[] taken = take(1, 0, MapCalls.FIRST, MapCalls.MOST_SEGMENTS);
         assertEquals(MapCalls.SEGMENT, taken[1]);
@@ -723,7 +728,7 @@ class MapStateTest {
     private MapDescriptor joined() {
         MapDescriptor first = FakeMap.descriptor(2, 2, REGION_BYTES);
         return new MapDescriptor(
-                first.mapId(), 2, 2, 2, REGION_BYTES, first.objects(), 0, 0, first.keyHash(), first.policy());
+                first.mapId(), 2, 2, 2, REGION_BYTES, first.objects(), 0, 0, first.keyHash(), 0, first.policy());
     }
 
     private boolean drain(long lease, boolean begins) {

@@ -34,9 +34,9 @@ class RegionBlocksTest {
             FakeMap.descriptor(1, 1, REGION_BYTES).shape()
         }) {
             // The first object loads classes, whose memory must not be counted.
-            assertTrue(new RegionBlocks(0, 0, shape).left() > 0);
+            assertTrue(new RegionBlocks(0, 0, shape, true).left() > 0);
             long before = allocated();
-            RegionBlocks blocks = new RegionBlocks(0, 0, shape);
+            RegionBlocks blocks = new RegionBlocks(0, 0, shape, true);
             long bytes = allocated() - before;
             assertTrue(bytes < 4096, bytes + " bytes for none of " + blocks.left() + " segments");
         }
@@ -45,7 +45,7 @@ class RegionBlocksTest {
     @Test
     void aSegmentOfOneBlockTakesSomeBytes() {
         RegionBlocks blocks =
-                new RegionBlocks(0, 0, FakeMap.ofSmallBlocks(REGION_BYTES).shape());
+                new RegionBlocks(0, 0, FakeMap.ofSmallBlocks(REGION_BYTES).shape(), true);
         long before = allocated();
         while (blocks.left() > 0) {
             int unit = blocks.unit(blocks.handOut(0, 1));
@@ -65,7 +65,7 @@ class RegionBlocksTest {
         int worn = -1;
         int out = 0;
         RegionBlocks blocks =
-                new RegionBlocks(0, 0, FakeMap.ofSmallBlocks(bytes).shape());
+                new RegionBlocks(0, 0, FakeMap.ofSmallBlocks(bytes).shape(), true);
         int[] model = new int[blocks.left()];
         long[] words = new long[4];
         try (Arena arena = Arena.ofConfined()) {

@@ -59,24 +59,24 @@ class CountersTest {
             assertEquals(1, count(server, "refused"));
             assertTrue(count(server, "fuel") >= CallFormat.FUEL_LIMIT);
             assertTrue(count(server, "slices") > 0 && count(server, "slice nanos") > 0);
+            long sliceNanos = count(server, "slice nanos");
             LeaseStatus lease = server.memory.describe().leases().getFirst();
-            assertTrue(
-                    lease.callNanos() >= count(server, "slice nanos"),
-                    "the one lease has used all slices, and more at once");
+            assertTrue(lease.callNanos() >= sliceNanos, "the one lease has used all slices, and more at once");
             metrics.refresh();
-            assertEquals(
-                    lease.callNanos(),
-                    registry.get("farheap.procedures.lease.time")
-                            .tags("server", "s", "client", "raw")
-                            .gauge()
-                            .value());
+            double gauge = registry.get("farheap.procedures.lease.time")
+                    .tags("server", "s", "client", "raw")
+                    .gauge()
+                    .value();
+            // A server answers a call before it charges the call's last slice, so the time may still grow a little.
+            assertTrue(gauge >= lease.callNanos() && gauge <= callNanos(server), "the gauge says " + gauge);
             FunctionCounter done = registry.get("farheap.procedures.calls")
                     .tags("server", "s", "outcome", "done")
                     .functionCounter();
             assertEquals(5, done.count());
-            assertEquals(
-                    count(server, "slices"),
-                    registry.get("farheap.procedures.slices").functionCounter().count());
+            long slices = count(server, "slices");
+            double counted =
+                    registry.get("farheap.procedures.slices").functionCounter().count();
+            assertTrue(counted >= slices && counted <= count(server, "slices"), "the counter says " + counted);
 
             recording.stop();
             recording.dump(file);
@@ -86,7 +86,9 @@ class CountersTest {
                     .toList()
                     .getLast();
             assertEquals("raw", time.getString("client"));
-            assertEquals(lease.callNanos(), time.getLong("time"));
+            assertTrue(
+                    time.getLong("time") >= lease.callNanos() && time.getLong("time") <= callNanos(server),
+                    "the event says " + time.getLong("time"));
             List<RecordedEvent> events = all.stream()
                     .filter(event -> event.getEventType().getName().equals("io.farheap.ProcedureStatistics"))
                     .filter(event -> event.getLong("done") == 5 && event.getLong("left") == 1)
@@ -98,6 +100,10 @@ class CountersTest {
         } finally {
             Files.delete(file);
         }
+    }
+
+    private static long callNanos(RawCalls.Server server) {
+        return server.memory.describe().leases().getFirst().callNanos();
     }
 
     private static long count(RawCalls.Server server, String name) {

@@ -225,12 +225,14 @@ class MalformedProcedureCallTest {
     void callsWithFieldsThatAreWrong() {
         for (int id : new int[] {0, 3, HOPS + 64, HOPS - 64, -1, Integer.MIN_VALUE, Integer.MAX_VALUE, SPIN}) {
             assertEquals(CallStatus.REFUSED, bad.call(id, 0, 1), "procedure " + id);
+            assertEquals(CallStatus.NO_PROCEDURE, bad.reason(), "procedure " + id);
         }
         for (int capacity : new int[] {-1, Integer.MIN_VALUE, Call.RESULT_BYTES + 1, Integer.MAX_VALUE}) {
             int length = bad.prepare(HOPS, 0, REGION, 0, 1);
             bad.out.set(JAVA_INT_UNALIGNED, 4, capacity);
             bad.send(CallFormat.CALL, length);
             assertEquals(CallStatus.REFUSED, bad.status(), "room for " + capacity);
+            assertEquals(CallStatus.MALFORMED, bad.reason(), "room for " + capacity);
         }
         int length = bad.prepare(HOPS, 0, REGION, 0, 1);
         bad.send(CallFormat.CALL, length, CallFormat.REPLY_BYTES + 7);
@@ -280,7 +282,7 @@ class MalformedProcedureCallTest {
         // Its footprint is beyond its map.
         bad.send(CallFormat.CALL, bad.prepare(HOPS, 0, 3 * REGION, 0, 1));
         assertEquals(CallStatus.OUT_OF_RANGE, bad.status());
-        assertEquals(0, bad.value(), "an address that was another's");
+        assertEquals(-1, bad.value(), "an address that was another's");
         assertEquals(CallFormat.LEFT, good.call(ADD, REGION + 8, secret));
         assertEquals(CallFormat.LEFT, bad.call(HOPS, REGION, 1));
         ByteBuffer context = ByteBuffer.wrap(bad.context()).order(ByteOrder.LITTLE_ENDIAN);
@@ -312,6 +314,7 @@ class MalformedProcedureCallTest {
         // The context of another procedure, no context, one that is too short, and one that is too long.
         bad.header(ADD, 8, 0, 2 * REGION, -1);
         assertEquals(CallStatus.REFUSED, bad.resume(context));
+        assertEquals(CallStatus.FOREIGN_CONTEXT, bad.reason());
         bad.header(HOPS, 8, 0, 2 * REGION, -1);
         assertEquals(CallStatus.REFUSED, bad.resume(new byte[0]));
         assertEquals(CallStatus.REFUSED, bad.resume(Arrays.copyOf(context, context.length - 8)));

@@ -221,6 +221,11 @@ final class RawCalls implements AutoCloseable {
         return outcome == Outcome.DONE && bytes >= CallFormat.REPLY_BYTES ? in.get(JAVA_INT_UNALIGNED, 0) : -1;
     }
 
+    /** The reason of a refusal. */
+    int reason() {
+        return in.get(JAVA_INT_UNALIGNED, 4);
+    }
+
     long value() {
         return in.get(JAVA_LONG_UNALIGNED, 8);
     }

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.ArrayList;
+import java.util.IdentityHashMap;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -29,12 +30,100 @@ class RunQueueTest {
 
     /** Takes the next call, which uses the thread for this time and waits again. */
     private LeaseProcedures slice(long nanos) {
-        RunningCall next = queue.take();
+        return slice(queue, nanos);
+    }
+
+    private static LeaseProcedures slice(RunQueue of, long nanos) {
+        RunningCall next = of.take();
         assertTrue(next != null && next.lease != null);
         LeaseProcedures whose = next.lease;
-        queue.used(whose, nanos);
-        queue.add(next, whose);
+        whose.used(nanos);
+        of.add(next, whose);
         return whose;
+    }
+
+    private static void add(RunQueue to, LeaseProcedures lease, int count) {
+        for (int i = 0; i < count; i++) {
+            RunningCall call = new RunningCall();
+            call.lease = lease;
+            to.add(call, lease);
+        }
+    }
+
+    /** Leases that always have calls share the time of all threads, whichever threads their calls come over. */
+    @Test
+    void leasesShareTheTimeOfAllThreads() {
+        RunQueue second = new RunQueue();
+        LeaseProcedures one = lease();
+        LeaseProcedures both = lease();
+        LeaseProcedures other = lease();
+        add(queue, one, 1);
+        add(queue, both, 50);
+        add(second, both, 100);
+        share(second, one, both, other, 0.5, 0.5, 0);
+        // The third comes when the others have run for long.
+        add(second, other, 3);
+        share(second, one, both, other, 1 / 3.0, 1 / 3.0, 1 / 3.0);
+    }
+
+    /** Runs both threads for long, and compares the shares of each 100 ms after the first ones. */
+    private void share(
+            RunQueue second,
+            LeaseProcedures one,
+            LeaseProcedures both,
+            LeaseProcedures other,
+            double ones,
+            double boths,
+            double others) {
+        int slices = 5_000;
+        int inFirst = 0;
+        for (int window = 0; window < 6; window++) {
+            IdentityHashMap<LeaseProcedures, Integer> used = new IdentityHashMap<>();
+            for (int i = 0; i < slices; i++) {
+                LeaseProcedures next = slice(queue, SLICE);
+                inFirst += next == both ? 1 : 0;
+                used.merge(next, 1, Integer::sum);
+                used.merge(slice(second, SLICE), 1, Integer::sum);
+            }
+            if (window > 2) {
+                assertEquals(ones, used.getOrDefault(one, 0) / (2.0 * slices), 0.05, "window " + window);
+                assertEquals(boths, used.getOrDefault(both, 0) / (2.0 * slices), 0.05, "window " + window);
+                assertEquals(others, used.getOrDefault(other, 0) / (2.0 * slices), 0.05, "window " + window);
+            }
+        }
+        assertTrue(inFirst >= 5, "in 600 ms its calls of the first queue have had " + inFirst + " slices");
+    }
+
+    /** What a lease has used on other threads keeps it from this one for a while, and not for as long as that. */
+    @Test
+    void aLeaseThatHadOtherThreadsForLongWaitsHereForATenthOfASecond() {
+        LeaseProcedures here = lease();
+        LeaseProcedures elsewhere = lease();
+        add(here);
+        add(elsewhere);
+        elsewhere.used(3_600_000_000_000L);
+        int before = 0;
+        while (slice(SLICE) == here) {
+            before++;
+        }
+        assertTrue(before >= 4_000 && before <= 5_001, before + " slices before it");
+    }
+
+    /** A lease that uses other threads all the time, as fast as the leases here use this one, has its turn here too. */
+    @Test
+    void aLeaseThatHasOtherThreadsAllTheTimeHasItsTurn() {
+        LeaseProcedures here = lease();
+        LeaseProcedures elsewhere = lease();
+        add(here);
+        add(elsewhere);
+        for (int turn = 0; turn < 3; turn++) {
+            int before = 0;
+            while (slice(SLICE) == here) {
+                before++;
+                assertTrue(before <= 5_001, "it waits for more than 100 ms of the other");
+                elsewhere.used(3 * SLICE);
+            }
+        }
     }
 
     @Test
@@ -98,7 +187,7 @@ class RunQueueTest {
                 olds.add(call);
             } else {
                 queue.add(call, young);
-                queue.used(young, SLICE);
+                young.used(SLICE);
             }
         }
         assertEquals(1, olds.size());
@@ -135,12 +224,12 @@ class RunQueueTest {
             while (next != call) {
                 assertTrue(next != null && next.lease != null);
                 before++;
-                queue.used(next.lease, SLICE);
+                next.lease.used(SLICE);
                 queue.add(next, next.lease);
                 next = queue.take();
             }
             assertTrue(before <= hostile.size(), before + " slices before it");
-            queue.used(quick, 100);
+            quick.used(100);
             queue.forget(quick);
         }
         assertEquals(5000, queue.size());
@@ -151,8 +240,7 @@ class RunQueueTest {
         LeaseProcedures lease = lease();
         RunningCall call = add(lease);
         queue.forget(lease);
-        queue.used(lease, SLICE);
-        queue.used(lease(), SLICE);
+        lease.used(SLICE);
         assertSame(call, queue.take());
         queue.forget(lease);
         queue.forget(lease);

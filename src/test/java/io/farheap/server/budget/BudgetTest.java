@@ -1,11 +1,14 @@
 package io.farheap.server.budget;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.control.ControlException;
 import io.farheap.control.plane.Caller;
+import io.farheap.server.contract.ServerLimits;
+import io.farheap.verbs.DeviceLimits;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -66,6 +69,35 @@ class BudgetTest {
         loans.forEach(Budget.Loan::close);
         lend(null, 1L, 3);
         refused(null, 1L);
+    }
+
+    @Test
+    void whoNeedsNoReasonGetsNone() {
+        lend(A, 1L, 2);
+        Budget.Loan third = budget.tryToLend(A, 1L, 1);
+        assertTrue(third != null);
+        assertNull(budget.tryToLend(A, 1L, 1));
+        third.close();
+        assertTrue(budget.tryToLend(A, 1L, 1) != null);
+        assertTrue(budget.tryToLend(A, 2L, 1) != null);
+        assertNull(budget.tryToLend(A, 3L, 1), "the client has its share");
+        assertEquals(4, budget.lent());
+        assertNull(budget.tryToLend(null, null, 13));
+        assertTrue(budget.tryToLend(null, null, 12) != null);
+    }
+
+    /** However little memory a machine has left, no client takes all that procedures may have. */
+    @Test
+    void ofTheMemoryOfProceduresAClientHasAQuarter() {
+        DeviceLimits device = new DeviceLimits(1 << 16, 1 << 16, 1 << 10, 1 << 10, 1L << 40, 16, 16, 1, true);
+        for (long available = 1; available <= 1L << 40; available <<= 8) {
+            Budget calls = Budgets.of(ServerLimits.DEFAULT, device, available).callBytes();
+            assertTrue(4 * calls.client() <= calls.all(), available + " bytes are left");
+            assertTrue(calls.client() >= 32 << 20, "it is enough for a lease");
+            calls.lend(A, 1L, calls.client());
+            assertNull(calls.tryToLend(A, 2L, 1));
+            calls.lend(OTHER, 3L, calls.client());
+        }
     }
 
     @Test

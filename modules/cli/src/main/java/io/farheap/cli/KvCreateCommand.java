@@ -48,12 +48,29 @@ final class KvCreateCommand implements Callable<Integer> {
             description = "Lifetime, after which the map ends (default: no limit).")
     private @Nullable Duration life;
 
+    @Option(
+            names = "--engine",
+            paramLabel = "NAME",
+            defaultValue = FarMapBuilder.DISAGGREGATED,
+            description = "How clients and servers share the work: disaggregated, without the servers' processors; or "
+                    + "leased, where servers change the map and clients read by leases (default: ${DEFAULT-VALUE}).")
+    private String engine;
+
+    @Option(
+            names = "--replace-after",
+            paramLabel = "TIME",
+            converter = Durations.class,
+            defaultValue = "5m",
+            description = "With three servers or more: how long one of them must not have answered before the map "
+                    + "continues without it and what it had; 0s: never (default: ${DEFAULT-VALUE}).")
+    private Duration replaceAfter;
+
     @Spec
     private CommandSpec spec;
 
     @Override
     public Integer call() {
-        FarMapBuilder builder = options.builder().memory(memory);
+        FarMapBuilder builder = options.builder().memory(memory).engine(engine).replaceAfter(replaceAfter);
         if (objects != null) {
             builder.objects(objects);
         }

@@ -42,7 +42,10 @@ final class KvDrainCommand implements Callable<Integer> {
 
     @Option(
             names = "--lost",
-            description = "The server is lost for good: open the map without it. The objects on it are lost.")
+            description =
+                    "The server is lost for good: open the map without it. The objects on it are lost. If the map "
+                            + "was created on it, name it among the servers; its part of the table is made again, empty, on the "
+                            + "others, if there are at least two.")
     private boolean lost;
 
     @Spec

@@ -41,7 +41,12 @@ final class KvOptions {
 
     FarMapBuilder builder() {
         DeviceNotice.print(command.commandLine().getErr());
-        return FarMap.builder().name(map).token(token()).servers(servers.toArray(String[]::new));
+        return FarMap.builder()
+                .name(map)
+                .token(token())
+                .servers(servers.toArray(String[]::new))
+                // A command gets few objects.
+                .pointers(0);
     }
 
     /**

@@ -10,7 +10,8 @@ import picocli.CommandLine.Spec;
 /** {@code farheap kv stats}. */
 @Command(
         name = "stats",
-        description = "Print a map's objects, memory and regions. It reads the whole table.",
+        description =
+                "Print a map's objects, memory and regions. It reads the whole table, or asks the servers of a leased map.",
         mixinStandardHelpOptions = true)
 final class KvStatsCommand implements Callable<Integer> {
 

@@ -93,7 +93,7 @@ class BenchCommandsTest {
                                     "op size peer p50_ns p25_ns p75_ns p99_ns ratio_to_farheap? turns threads bytes_local cores in_flight group settled late_pct invalid",
                                     5,
                                     "peer absent",
-                                    8))),
+                                    10))),
             entry(
                     "search",
                     new Smallest(
@@ -136,7 +136,7 @@ class BenchCommandsTest {
                     new Smallest(
                             "--trace DIR/trace --objects 2 --policy lru --clients 1",
                             1,
-                            "part trace objects policy clients requests hits hit_pct reads writes cas faa")),
+                            "part trace objects policy clients requests hits hit_pct reads writes cas faa hit_pct_p25 hit_pct_p75 hit_pct_least hit_pct_most plays")),
             entry(
                     "resilience",
                     new Smallest(

@@ -52,6 +52,8 @@ class BenchKvTest {
             double hits = row.number("hit_pct");
             assertTrue(hits > 50 && hits < 95, row::toString);
             assertTrue(row.number("reads") >= 1, row::toString);
+            assertEquals(3, row.count("plays"));
+            assertTrue(row.number("hit_pct_least") <= hits && hits <= row.number("hit_pct_most"), row::toString);
         }
     }
 
@@ -71,14 +73,34 @@ class BenchKvTest {
                 row.assertThere("p50_ns", "floor_ops_per_s");
             }
         }
-        // Four workloads by two numbers of sessions, and six kinds of request.
-        assertEquals(4 * 2 + 6, rows.size());
+        // Four workloads by two numbers of sessions, and eight kinds of request.
+        assertEquals(4 * 2 + 8, rows.size());
         assertEquals(2, reads.get("get-hit"), 0.2);
+        assertEquals(1, reads.get("get-pointer"), 0.1);
         assertEquals(1, reads.get("get-miss"), 0.2);
         assertEquals(2, reads.get("get-all"), 0.2);
-        assertEquals(2, reads.get("set-update"), 0.2);
+        assertEquals(1, reads.get("set-update"), 0.2);
+        assertEquals(1, reads.get("set-pointer"), 0.2);
         assertEquals(2, reads.get("set-insert"), 0.2);
         assertTrue(reads.get("evict") > 0, reads::toString);
+    }
+
+    /** Gets that ask no server are counted, and there are none without leases. */
+    @Test
+    void sharesOfLeasedGetsAreCounted() throws Exception {
+        List<Figures> rows = rows("--part", "leases", "--keys", "2000", "--turns", "1");
+        assertEquals(1 + 4 * 4 + 2, rows.size());
+        for (Figures row : rows) {
+            row.assertThere("ops_per_s", "stale_pct");
+            boolean none = row.text("policy").equals("none");
+            double oneSided = row.number("one_sided_pct");
+            assertTrue(none ? oneSided == 0 && row.number("reads") == 0 : oneSided >= 0, row::toString);
+            double hits = row.number("hit_pct");
+            assertTrue(hits > 20 && hits <= 100, row::toString);
+            if (row.count("term_ms") == 1000 && row.count("queues") == 16) {
+                assertTrue(oneSided > 5, row::toString);
+            }
+        }
     }
 
     /** A small run, whose times are not judged; but LRU must be better than LFU if the load suits LRU. */
@@ -95,6 +117,8 @@ class BenchKvTest {
                 "1",
                 "--sessions",
                 "1,3",
+                "--plays",
+                "2",
                 "--report",
                 plots.toString());
         Map<String, Integer> parts = new HashMap<>();
@@ -113,10 +137,12 @@ class BenchKvTest {
             if (row.has("ops_per_s")) {
                 row.assertThere("ops_per_s");
             }
+            assertTrue(part.equals("ycsb") || row.has("play") || row.count("plays") == 2, row::toString);
         }
+        // There are two plays, of which all windows remain.
         // A server joins and is drained: windows before, while it joins, between and after; and as many as the drain
         // takes.
-        assertTrue(parts.remove("server") >= 4);
+        assertTrue(parts.remove("server") >= 2 * 4);
         // Four workloads, two kinds of keys, two numbers of sessions; four policies: phases, shares, clients; five
         // numbers of clients, three sizes of a map, two growths, and three ranges of objects' sizes.
         Map<String, Integer> expected = Map.of(
@@ -125,9 +151,9 @@ class BenchKvTest {
                 "adaptivity",
                 4 * (5 + 5 + 3),
                 "clients",
-                5,
+                2 * 5,
                 "memory",
-                3,
+                2 * 3,
                 "growth",
                 2,
                 "join",

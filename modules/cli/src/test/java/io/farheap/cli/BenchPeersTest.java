@@ -67,6 +67,8 @@ class BenchPeersTest {
         }
         assertTrue(absent.get("UCX (C)").contains("ucx_perftest is not installed"), absent.toString());
         assertTrue(absent.get("UCX, flushed (C)").contains("there is no C compiler"), absent.toString());
+        assertTrue(
+                absent.get("perftest, shared memory (C)").contains("ib_read_lat is not installed"), absent.toString());
         assertTrue(absent.get("perftest (C)").contains("ib_read_lat is not installed"), absent.toString());
         assertTrue(
                 absent.get("perftest, 128 in flight (C)").contains("ib_read_bw is not installed"), absent.toString());

@@ -108,19 +108,23 @@ class BenchYcsbTest {
             // A turn has at least 64 operations.
             double ios = row.number("ios_per_read");
             switch (name) {
-                case "local", "offheap", "offheap-touched", "hashmap", "agrona", "agrona-touched" -> {
+                case "local", "local-1", "offheap", "offheap-touched", "hashmap", "agrona", "agrona-touched" -> {
                     row.assertCount(1, "local_share");
                     assertEquals(0, ios, row::toString);
                 }
                 case "far-cached", "file-cached" -> assertTrue(ios > 0 && ios < 1.2, row::toString);
                 // The reads that are not local, and a few more for chains.
-                case "far", "file", "tiered", "fio" -> assertTrue(ios > 0.5 && ios < 1.2, row::toString);
+                case "far", "file", "file-64", "file-1", "tiered", "fio" ->
+                    assertTrue(ios > 0.5 && ios < 1.2, row::toString);
                 default -> assertEquals("raw", name);
             }
         }
         // One and two threads: uniform and Zipfian, and Zipfian with less memory.
-        for (String store : new String[] {"local", "far", "raw", "file", "tiered", "far-cached", "file-cached"}) {
+        for (String store : new String[] {"far", "file", "tiered", "far-cached", "file-cached"}) {
             assertEquals(6, measured.get(store), measured::toString);
+        }
+        for (String store : new String[] {"local", "local-1", "raw", "file-64", "file-1"}) {
+            assertEquals(4, measured.get(store), measured::toString);
         }
         for (String map : new String[] {"offheap", "offheap-touched", "hashmap", "agrona", "agrona-touched"}) {
             assertEquals(4, measured.get(map), measured::toString);

@@ -96,6 +96,32 @@ class KvCommandTest {
         }
     }
 
+    @Test
+    void aLeasedMapIsMadeUsedAndDropped() {
+        try (ServerProcess first = TestServer.start(4 * MIB, MIB);
+                ServerProcess second = TestServer.start(4 * MIB, MIB)) {
+            servers = first.address() + "," + second.address();
+            String unknown = run(1, "create", "prices", "--engine", "rented");
+            assertTrue(unknown.contains("there is no engine rented; take one of [disaggregated, leased]"), unknown);
+            String[] leased = {"prices", "--engine", "leased", "--memory", "4m", "--objects", "1000"};
+            assertTrue(run(0, "create", leased).contains("made a map: 0 objects"));
+            for (int i = 0; i < 20; i++) {
+                run(0, "set", "prices", "bread" + i, i + ".20 a loaf");
+            }
+            for (int i = 0; i < 20; i++) {
+                assertTrue(run(0, "get", "prices", "bread" + i).endsWith(i + ".20 a loaf\n"));
+            }
+            run(0, "delete", "prices", "bread7");
+            run(1, "get", "prices", "bread7");
+            run(1, "delete", "prices", "bread7");
+            assertTrue(run(0, "stats", "prices").contains("19 objects in blocks of"));
+            String refused = run(1, "grow", "prices", "--memory", "2m");
+            assertTrue(refused.contains("a leased map cannot grow"), refused);
+            run(0, "drop", "prices");
+            run(1, "stats", "prices");
+        }
+    }
+
     private static String lastWord(String text) {
         return text.strip().lines().toList().getLast();
     }

@@ -24,7 +24,7 @@ public class WordSetStress {
 
     @Actor
     public void set() {
-        int lock = RegionLocks.lock(REGION);
+        int lock = lock();
         if (first == 0 && second == 0) {
             first = 1;
             second = 1;
@@ -34,7 +34,7 @@ public class WordSetStress {
 
     @Actor
     public void add() {
-        int lock = RegionLocks.lock(REGION);
+        int lock = lock();
         first++;
         RegionLocks.unlock(lock);
     }
@@ -43,5 +43,13 @@ public class WordSetStress {
     public void rest(JJ_Result result) {
         result.r1 = first;
         result.r2 = second;
+    }
+
+    private static int lock() {
+        int lock;
+        do {
+            lock = RegionLocks.lock(REGION);
+        } while (lock == RegionLocks.NONE);
+        return lock;
     }
 }

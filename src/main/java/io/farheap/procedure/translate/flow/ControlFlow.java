@@ -18,10 +18,11 @@ import org.jspecify.annotations.Nullable;
  * blocks contains at least one head, even if the cycle can be entered at several blocks.
  *
  * <p>That is why the time of a call is bounded. The woven code subtracts a block's fuel when the block begins, and
- * compares the fuel that is left with 0 at each head. Code can run for long only in a cycle, a cycle contains a head,
- * and between two heads no block is executed twice. So a slice exceeds its fuel by at most the blocks between two
- * comparisons (and the bytes that a copy adds), and then the code leaves at a head; the slices of a call have its fuel
- * limit together ({@code CallContext.run}), and after that the call ends. Counted turns ({@link PrecheckedLoop}) do not
+ * compares the fuel that is left with 0 at each head. A cycle contains a head, and between two heads no block is
+ * executed twice; where the blocks between them take much, it compares there too ({@code LinkedProcedure}), and
+ * subtracts the fuel of a part of a block when that part begins. So a slice exceeds its fuel by what is between two
+ * comparisons (and the bytes that a copy adds), and then the code leaves; the slices of a call have its fuel limit
+ * together ({@code CallContext.run}), and after that the call ends. Counted turns ({@link PrecheckedLoop}) do not
  * compare fuel, but are no more than the fuel that is left pays for.
  */
 public final class ControlFlow {
@@ -192,8 +193,32 @@ public final class ControlFlow {
         return ends[block];
     }
 
-    int[] next(int block) {
+    /** The blocks that may follow a block. */
+    public int[] next(int block) {
         return next[block];
+    }
+
+    /** All blocks, each behind those that may come before it, apart from ways to a loop's head. */
+    public int[] order() {
+        int[] waitsFor = new int[starts.length];
+        for (int block = 0; block < starts.length; block++) {
+            waitsFor[block] = heads[block] == null ? before[block].length : 0;
+        }
+        int[] order = new int[starts.length];
+        int known = 0;
+        for (int block = 0; block < starts.length; block++) {
+            if (waitsFor[block] == 0) {
+                order[known++] = block;
+            }
+        }
+        for (int done = 0; done < known; done++) {
+            for (int other : next[order[done]]) {
+                if (heads[other] == null && --waitsFor[other] == 0) {
+                    order[known++] = other;
+                }
+            }
+        }
+        return order;
     }
 
     int[] before(int block) {

@@ -246,6 +246,19 @@ public final class CallContext extends CallFrame {
         return line;
     }
 
+    /** Line of the user's source at which the call is suspended; 0 if unknown. */
+    public int suspendedLine() {
+        return shape().lines()[resume];
+    }
+
+    /** {@link #address} after {@link #ENDED}, or -1 if no access ended the call. */
+    public long endAddress() {
+        return switch (status) {
+            case CallStatus.OUT_OF_RANGE, CallStatus.SPLIT, CallStatus.RESULT_FULL, CallStatus.NOT_ALIGNED -> address;
+            default -> -1;
+        };
+    }
+
     /**
      * Cache address of the access. After {@link #ENDED} it may also be an offset in arguments, result or scratch
      * memory.

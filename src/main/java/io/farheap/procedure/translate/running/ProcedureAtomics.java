@@ -27,10 +27,29 @@ public final class ProcedureAtomics {
         if (place == frame.mailbox) {
             return answer(frame);
         }
-        int lock = RegionLocks.lock(frame.region);
+        int lock = lock(frame, address, CallContext.COMPARE_AND_SET);
+        if (lock == RegionLocks.NONE) {
+            frame.expected = expected;
+            frame.value = value;
+            return -1;
+        }
         boolean set = WORD.compareAndSet(NativeMemory.ALL, place, expected, value);
         RegionLocks.unlock(lock);
         return set ? 1 : 0;
+    }
+
+    /**
+     * Takes the lock of the region that was located. If another thread has it for long, the code leaves as at the end
+     * of its slice, and the next slice makes the access again: the thread does not wait for another one.
+     */
+    private static int lock(CallFrame frame, long address, int kind) {
+        int lock = RegionLocks.lock(frame.region);
+        if (lock == RegionLocks.NONE) {
+            frame.address = address;
+            frame.kind = kind;
+            frame.outcome = CallFrame.FUEL;
+        }
+        return lock;
     }
 
     private static int answer(CallFrame frame) {
@@ -55,7 +74,11 @@ public final class ProcedureAtomics {
             frame.found = ProcedureMemory.getLong(place);
             return 0;
         }
-        int lock = RegionLocks.lock(frame.region);
+        int lock = lock(frame, address, CallContext.ADD);
+        if (lock == RegionLocks.NONE) {
+            frame.value = delta;
+            return -1;
+        }
         frame.found = (long) WORD.getAndAdd(NativeMemory.ALL, place, delta);
         RegionLocks.unlock(lock);
         return 0;
@@ -84,7 +107,8 @@ public final class ProcedureAtomics {
             frame.bytes = words * Call.WORD_SET_BYTES;
             return -1;
         }
-        return set(frame, scratchAt, words);
+        int lock = lock(frame, first, CallContext.SET);
+        return lock == RegionLocks.NONE ? -1 : set(frame, scratchAt, words, lock);
     }
 
     private static long part(CallFrame frame, int scratchAt, int offset) {
@@ -111,8 +135,7 @@ public final class ProcedureAtomics {
         return true;
     }
 
-    private static int set(CallFrame frame, int scratchAt, int words) {
-        int lock = RegionLocks.lock(frame.region);
+    private static int set(CallFrame frame, int scratchAt, int words, int lock) {
         try {
             for (int i = 0; i < words; i++) {
                 if ((long) WORD.getVolatile(NativeMemory.ALL, place(frame, scratchAt, i))

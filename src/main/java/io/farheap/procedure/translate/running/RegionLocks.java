@@ -20,21 +20,22 @@ final class RegionLocks {
 
     private RegionLocks() {}
 
+    /** No lock. */
+    static final int NONE = -1;
+
     /**
-     * Takes the region's lock; spins, then yields.
+     * Takes the region's lock, for which it spins a little.
      *
      * @param region native address
-     * @return the lock, for {@link #unlock}
+     * @return the lock, for {@link #unlock}; {@link #NONE} if another thread has it for long, as one that does not run
      */
     static int lock(long region) {
         int lock = (int) ((region * 0x9E3779B97F4A7C15L) >>> 58) * STRIDE + STRIDE / 2;
         for (int spins = 0; !LOCK.compareAndSet(LOCKS, lock, 0, 1); spins++) {
-            if (spins < SPINS) {
-                Thread.onSpinWait();
-            } else {
-                // The thread that holds the lock may not be running.
-                Thread.yield();
+            if (spins == SPINS) {
+                return NONE;
             }
+            Thread.onSpinWait();
         }
         return lock;
     }

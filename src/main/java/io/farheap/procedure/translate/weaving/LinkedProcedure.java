@@ -9,6 +9,7 @@ import io.farheap.procedure.translate.instruction.CallMethod;
 import io.farheap.procedure.translate.instruction.Op;
 import io.farheap.procedure.translate.instruction.Operands;
 import io.farheap.procedure.translate.instruction.RefusalMessages;
+import io.farheap.procedure.translate.instruction.StackEffects;
 import io.farheap.procedure.translate.instruction.Type;
 import io.farheap.procedure.translate.running.CallFrame;
 import io.farheap.procedure.translate.running.CodeShape;
@@ -30,7 +31,7 @@ public final class LinkedProcedure {
      * A resume point: the code can leave and resume there, and keeps these values.
      *
      * @param number from 1; 0 is the procedure's start
-     * @param access the access before which the code leaves; null at a loop's head
+     * @param access the access before which the code leaves; null where fuel is compared
      * @param fast whether {@link TranslatedCode#fast} can begin here
      * @param operands types of the operands below those of the access, from the bottom
      * @param slots local variables that are live
@@ -45,7 +46,8 @@ public final class LinkedProcedure {
             List<Type> types,
             int line) {
 
-        boolean head() {
+        /** Whether the code leaves there if its fuel is used up. */
+        boolean compares() {
             return access == null;
         }
 
@@ -68,6 +70,12 @@ public final class LinkedProcedure {
         }
     }
 
+    /**
+     * The most units of fuel between two comparisons. A unit of some instructions takes some 10 ns, if their operands
+     * are chosen for that.
+     */
+    private static final int MOST_UNCOMPARED = 1024;
+
     final List<Op> ops;
     final int locals;
     final ControlFlow flow;
@@ -76,6 +84,8 @@ public final class LinkedProcedure {
     private final @Nullable Point[] heads;
 
     private final @Nullable Point[] accesses;
+    /** Comparisons of fuel between heads, by instruction. */
+    private final @Nullable Point[] checks;
     /** By the first instruction of the head's block. */
     private final @Nullable PrecheckedLoop[] aheads;
 
@@ -90,6 +100,7 @@ public final class LinkedProcedure {
         this.flow = new ControlFlow(refusal, ops, reached);
         this.heads = new Point[ops.size()];
         this.accesses = new Point[ops.size()];
+        this.checks = new Point[ops.size()];
         this.aheads = new PrecheckedLoop[ops.size()];
         Liveness liveness = new Liveness(ops, flow);
         for (int block = 0; block < flow.count(); block++) {
@@ -111,10 +122,57 @@ public final class LinkedProcedure {
                 }
             }
         }
+        compareBetweenHeads(refusal, reached, liveness);
+    }
+
+    /**
+     * Sets comparisons of fuel where a way between two heads takes more than {@link #MOST_UNCOMPARED} units: otherwise
+     * code without loops would run to its end in one slice.
+     */
+    private void compareBetweenHeads(RefusalMessages refusal, @Nullable Operands[] reached, Liveness liveness) {
+        // By block: most units since the last comparison when it begins.
+        int[] before = new int[flow.count()];
+        for (int block : flow.order()) {
+            int units = flow.loop(block) == null ? before[block] : 0;
+            for (int i = flow.first(block); i <= flow.last(block); i++) {
+                int own = StackEffects.fuel(ops.get(i));
+                if (units > 0 && units + own > MOST_UNCOMPARED) {
+                    Point made = describe(i, block, reached, liveness, null, false);
+                    // It may have too many values to keep here, and fewer a little later.
+                    if (made.kept() <= CallFrame.SLOTS || units + own > 4 * MOST_UNCOMPARED) {
+                        checks[i] = point(refusal, i, block, reached, liveness, null, false);
+                        units = 0;
+                    }
+                }
+                units += own;
+            }
+            for (int next : flow.next(block)) {
+                before[next] = Math.max(before[next], units);
+            }
+        }
     }
 
     private Point point(
             RefusalMessages refusal,
+            int index,
+            int block,
+            @Nullable Operands[] reached,
+            Liveness liveness,
+            @Nullable CallMethod access,
+            boolean fast) {
+        Point point = describe(index, block, reached, liveness, access, fast);
+        if (point.kept() > CallFrame.SLOTS) {
+            Op op = ops.get(index);
+            throw refusal.at(
+                    op.line(),
+                    TypeFlow.describe(op),
+                    point.kept() + " local variables and operands are needed after it; at most " + CallFrame.SLOTS);
+        }
+        points.add(point);
+        return point;
+    }
+
+    private Point describe(
             int index,
             int block,
             @Nullable Operands[] reached,
@@ -139,20 +197,28 @@ public final class LinkedProcedure {
                 types.add(type);
             }
         }
-        Point point = new Point(points.size() + 1, access, fast, operands, slots, types, op.line());
-        if (point.kept() > CallFrame.SLOTS) {
-            throw refusal.at(
-                    op.line(),
-                    TypeFlow.describe(op),
-                    point.kept() + " local variables and operands are needed after it; at most " + CallFrame.SLOTS);
-        }
-        points.add(point);
-        return point;
+        return new Point(points.size() + 1, access, fast, operands, slots, types, op.line());
     }
 
     @Nullable
     Point head(int index) {
         return heads[index];
+    }
+
+    /** The comparison of fuel before an instruction, or null. */
+    @Nullable
+    Point check(int index) {
+        return checks[index];
+    }
+
+    /** Units of fuel from an instruction of a block on, up to the block's end or the next comparison in it. */
+    int fuel(int index, int block) {
+        int units = 0;
+        int last = flow.last(block);
+        for (int i = index; i <= last && (i == index || checks[i] == null); i++) {
+            units += StackEffects.fuel(ops.get(i));
+        }
+        return units;
     }
 
     /** The prechecked loop whose head begins at this instruction, or null. */

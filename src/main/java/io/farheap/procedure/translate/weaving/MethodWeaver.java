@@ -146,10 +146,26 @@ final class MethodWeaver extends CallWeaver {
         if (head != null) {
             head(head, first);
         }
-        charge(program.flow.fuel(block));
         for (int i = first; i <= last; i++) {
+            LinkedProcedure.Point check = program.check(i);
+            if (check != null) {
+                compare(check);
+            }
+            if (check != null || i == first) {
+                charge(program.fuel(i, block));
+            }
             op(i);
         }
+    }
+
+    private void compare(LinkedProcedure.Point point) {
+        Label leave = code.newLabel();
+        code.iload(FUEL_SLOT).iflt(leave);
+        code.labelBinding(resumed[point.number()]);
+        behind(() -> {
+            code.labelBinding(leave);
+            leave(point);
+        });
     }
 
     void charge(int units) {
@@ -299,7 +315,7 @@ final class MethodWeaver extends CallWeaver {
         code.aload(FRAME_SLOT)
                 .iload(FUEL_SLOT)
                 .loadConstant(point.number())
-                .invokestatic(FRAME, point.head() ? "leaveHead" : "leave", LEAVE)
+                .invokestatic(FRAME, point.compares() ? "leaveHead" : "leave", LEAVE)
                 .ireturn();
     }
 

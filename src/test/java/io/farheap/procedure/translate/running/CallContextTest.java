@@ -23,6 +23,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A running call: its slices, the results of its accesses, saved and forged calls, and no traces of earlier ones. */
 @Tag("optimised")
@@ -308,7 +311,12 @@ class CallContextTest {
                     both.await();
                     mine.begin(move, 0, REGION_BYTES, 0, 0, Long.MAX_VALUE);
                     mine.map(tableAddress, 2, SHIFT);
-                    if (mine.run(Long.MAX_VALUE) == CallContext.RETURNED) {
+                    int left = mine.run(Long.MAX_VALUE);
+                    while (left == CallContext.FUEL) {
+                        // The other thread had the region's lock for long.
+                        left = mine.run(Long.MAX_VALUE);
+                    }
+                    if (left == CallContext.RETURNED) {
                         done[index] = mine.code();
                     }
                 } catch (InterruptedException e) {
@@ -325,5 +333,79 @@ class CallContextTest {
         assertEquals(done[0] + done[1], regions.get(ValueLayout.JAVA_LONG, 64));
         assertEquals(done[0] + done[1], regions.get(ValueLayout.JAVA_LONG, 1024));
         assertTrue(done[0] > 0 && done[1] > 0);
+    }
+
+    /** The thread that holds the lock may not run for long: an atomic leaves, and is made by a later slice. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "return call.compareAndSet(64, 5, 6) ? 1 : 0;",
+                "return (int) call.getAndAdd(64, 1) - 4;",
+                "call.scratch(0, 64); call.scratch(8, 5); call.scratch(16, 6);"
+                        + "return call.compareAndSetAll(0, 1) ? 1 : 0;"
+            })
+    @Timeout(60)
+    void anAtomicDoesNotWaitForAThreadThatHoldsTheLock(String body) throws Exception {
+        TranslatedCode atomic = Compiled.body(body).translated().code();
+        regions.set(ValueLayout.JAVA_LONG, 64, 5);
+        int lock = RegionLocks.lock(regions.address());
+        try {
+            context.begin(atomic, 0, REGION_BYTES, 0, 0, 1_000_000);
+            context.map(table.address(), 2, SHIFT);
+            for (int slice = 0; slice < 3; slice++) {
+                assertEquals(CallContext.FUEL, context.run(1_000));
+                assertEquals(5, regions.get(ValueLayout.JAVA_LONG, 64));
+            }
+        } finally {
+            RegionLocks.unlock(lock);
+        }
+        assertEquals(CallContext.RETURNED, context.run(1_000));
+        assertEquals(1, context.code());
+        assertEquals(6, regions.get(ValueLayout.JAVA_LONG, 64));
+    }
+
+    private static List<String> straightCode() {
+        StringBuilder line = new StringBuilder();
+        StringBuilder branches = new StringBuilder();
+        StringBuilder nested = new StringBuilder();
+        for (int i = 0; i < 150; i++) {
+            line.append("x = x % 3.7 + 11.3;");
+            branches.append("if (x > 5) { x = x % 3.7 + 11.3; } else { x = 19.5 % x; }");
+            nested.append(i % 20 == 0 ? ";y += x % 3.5" : "+ x % " + (i + 0.25)).append(i % 20 == 0 ? "+ (1" : "");
+            nested.append(i % 20 == 19 ? ")" : "");
+        }
+        nested.append(");");
+        return List.of(line.toString(), branches.toString(), nested.toString());
+    }
+
+    /** Code without loops and accesses leaves when its fuel is used up, too. */
+    @ParameterizedTest
+    @MethodSource("straightCode")
+    void codeWithoutLoopsLeaves(String code) {
+        String body = "double x = call.argument(0); double y = 0;" + code + " return (int) (1000 * x + y);";
+        TranslatedCode straight = Compiled.body(body).translated().code();
+        memory.set(ValueLayout.JAVA_LONG, 0, 12_345);
+        context.begin(straight, 0, REGION_BYTES, 8, 0, 1_000_000);
+        context.map(table.address(), 2, SHIFT);
+        assertEquals(CallContext.RETURNED, context.run(1_000_000));
+        int whole = context.code();
+        long fuel = context.fuelUsed();
+        assertTrue(fuel > 8_000, fuel + " units");
+        context.begin(straight, 0, REGION_BYTES, 8, 0, 1_000_000);
+        context.map(table.address(), 2, SHIFT);
+        int slices = 1;
+        long before = 0;
+        while (context.run(1) == CallContext.FUEL) {
+            assertTrue(context.fuelUsed() - before <= 1_100, context.fuelUsed() - before + " units in a slice");
+            before = context.fuelUsed();
+            slices++;
+        }
+        assertTrue(slices >= fuel / 1_100, slices + " slices");
+        assertEquals(whole, context.code());
+        assertEquals(fuel, context.fuelUsed());
+        context.begin(straight, 0, REGION_BYTES, 8, 0, 3_000);
+        context.map(table.address(), 2, SHIFT);
+        assertEquals(CallContext.ENDED, context.run(1_000_000));
+        assertEquals(CallStatus.OUT_OF_FUEL, context.status());
     }
 }

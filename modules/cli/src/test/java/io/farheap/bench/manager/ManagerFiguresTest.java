@@ -64,6 +64,17 @@ class ManagerFiguresTest {
     }
 
     @Test
+    void noSideIsFavouredIfFewTurnsAreWanted() {
+        Rotation rotation = ManagerBench.rotation(2);
+        assertEquals(2, ManagerBench.turns(2));
+        int[] first = rotation.order(0);
+        int[] second = rotation.order(1);
+        for (int place = 0; place < first.length; place++) {
+            assertEquals(first[place], second[first.length - 1 - place]);
+        }
+    }
+
+    @Test
     void theUsualNumberOfTurnsIsOfWholeRounds() {
         String usual = new CommandLine(new BenchManagerCommand())
                 .getCommandSpec()

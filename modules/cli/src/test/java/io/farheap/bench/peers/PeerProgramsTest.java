@@ -6,7 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** What the programs in C print is a turn, and their means are those of one operation after another, or not. */
 class PeerProgramsTest {
@@ -35,6 +39,16 @@ class PeerProgramsTest {
     @Test
     void withoutAResultPerftestIsAbsent() {
         assertThrows(PeerAbsentException.class, () -> Perftest.parse("Couldn't listen to port 18515", false));
+    }
+
+    /** Another thread may close a descriptor after it was listed. */
+    @Test
+    void aDescriptorThatIsClosedMeanwhileIsNoError(@TempDir Path directory) throws IOException {
+        Path closed = directory.resolve("3");
+        Path other = Files.createSymbolicLink(directory.resolve("4"), Path.of("/memfd:another (deleted)"));
+        Path memory = Files.createSymbolicLink(directory.resolve("5"), Path.of("/memfd:memory (deleted)"));
+        assertEquals(memory.toString(), Perftest.memfd(List.of(closed, other, memory), "memory"));
+        assertThrows(IOException.class, () -> Perftest.memfd(List.of(closed, other), "memory"));
     }
 
     @Test

@@ -111,6 +111,40 @@ class PeerTurnsTest {
         assertEquals(100, own.get("p50_ns").getAsDouble());
     }
 
+    /** It is not known of READs whether they were late, but of the other operations of a map's get. */
+    @Test
+    void aGetThatDoesNotReadAloneIsJudged() {
+        ModelLateness.Total late = new ModelLateness.Total();
+        late.add(List.of(new ModelLateness.Counts(true, 1000, 300)));
+        Validity map = PeersBench.validity(onDevice(false), PeerOperation.GET, late);
+        assertTrue(map.invalid());
+        assertEquals(30, map.latePercent());
+        assertFalse(PeersBench.validity(onDevice(true), PeerOperation.GET, late).judged());
+        assertTrue(PeersBench.validity(onDevice(true), PeerOperation.PUT, late).invalid());
+    }
+
+    private static PeerRunner onDevice(boolean readsAlone) {
+        return new PeerRunner() {
+            @Override
+            public PeerTurn turn(PeerOperation operation, int bytes) {
+                return new PeerTurn(100, 1000);
+            }
+
+            @Override
+            public boolean onDevice() {
+                return true;
+            }
+
+            @Override
+            public boolean readsAlone() {
+                return readsAlone;
+            }
+
+            @Override
+            public void close() {}
+        };
+    }
+
     private static PeersBench.Row row(String peer, double nanos, Validity validity) {
         return new PeersBench.Row(
                 PeerOperation.PUT,

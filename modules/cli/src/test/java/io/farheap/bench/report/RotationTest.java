@@ -3,11 +3,14 @@ package io.farheap.bench.report;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.Arrays;
+import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** No side has an advantage by the order of turns. */
@@ -66,6 +69,40 @@ class RotationTest {
         for (int turn = 0; turn < rotation.round(); turn++) {
             assertArrayEquals(rotation.order(turn), rotation.order(turn - 5 * rotation.round()));
         }
+    }
+
+    /** 6 turns of 38 sides, or 4 of 3: no side is early more often than late. */
+    @ParameterizedTest
+    @CsvSource({"38, 6", "19, 4", "3, 4", "21, 2", "13, 10", "8, 5", "7, 7", "4, 100", "2, 3"})
+    void eachSideHasTheSameMeanPlaceInAnyNumberOfTurnsThatIsRoundedUp(int sides, int wanted) {
+        int turns = Rotation.turns(sides, wanted);
+        assertTrue(turns >= wanted);
+        int[] sums = new int[sides];
+        Rotation rotation = new Rotation(sides, turns);
+        for (int turn = 0; turn < turns; turn++) {
+            int[] order = rotation.order(turn);
+            assertArrayEquals(
+                    IntStream.range(0, sides).toArray(),
+                    Arrays.stream(order).sorted().toArray());
+            for (int place = 0; place < sides; place++) {
+                sums[order[place]] += place;
+            }
+        }
+        assertEquals(
+                List.of(turns * (sides - 1) / 2),
+                Arrays.stream(sums).distinct().boxed().toList());
+    }
+
+    @Test
+    void turnsAreRoundedUpToWholeRotationsOrToAnEvenNumber() {
+        assertEquals(1, Rotation.turns(5, 1));
+        assertEquals(4, Rotation.turns(5, 3));
+        assertEquals(5, Rotation.turns(5, 5));
+        assertEquals(10, Rotation.turns(5, 6));
+        assertEquals(6, Rotation.turns(2, 5));
+        assertEquals(31, Rotation.whole(31, 5));
+        assertEquals(10, Rotation.whole(5, 6));
+        assertEquals(1, Rotation.whole(31, 1));
     }
 
     @Test

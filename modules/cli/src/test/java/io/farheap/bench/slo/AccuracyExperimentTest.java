@@ -165,9 +165,11 @@ class AccuracyExperimentTest {
                         experiment.fixedBaselines(3).stream())
                 .distinct()
                 .toList();
-        Rotation rotation = new Rotation(all.size());
-        assertEquals(TURNS * all.size(), order.size());
-        for (int turn = 0; turn < TURNS; turn++) {
+        int turns = Rotation.turns(all.size(), TURNS);
+        assertEquals(turns, experiment.turns());
+        Rotation rotation = new Rotation(all.size(), turns);
+        assertEquals(turns * all.size(), order.size());
+        for (int turn = 0; turn < turns; turn++) {
             assertEquals(
                     IntStream.of(rotation.order(turn)).mapToObj(all::get).toList(),
                     order.subList(turn * all.size(), (turn + 1) * all.size()));

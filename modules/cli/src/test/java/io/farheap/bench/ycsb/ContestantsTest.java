@@ -35,6 +35,9 @@ class ContestantsTest {
         all.add(new StoreContestant(data, new MemoryStorage(), 1));
         all.add(new StoreContestant(data, new MemoryStorage(), 0.25));
         all.add(new StoreContestant(data, new MemoryStorage(), 0));
+        all.add(StoreContestant.single(data, new MemoryStorage(), 1));
+        all.add(StoreContestant.single(data, new MemoryStorage(), 0.25));
+        all.add(StoreContestant.group(data, new MemoryStorage(), 0.25));
         all.add(new OffHeapMap(data, false));
         all.add(new OffHeapMap(data, true));
         all.add(new HeapMap(data));
@@ -128,6 +131,35 @@ class ContestantsTest {
         }
     }
 
+    /**
+     * So that its row may stand beside those of maps that read key by key, and of peers with as many reads under way.
+     */
+    @Test
+    void aStoreHasAsManyReadsUnderWayAsItsRowSays() throws Exception {
+        DataSet data = new DataSet(RECORDS, 8);
+        try (StoreContestant single = StoreContestant.single(data, new MemoryStorage(), 0.25);
+                StoreContestant group = StoreContestant.group(data, new MemoryStorage(), 0.25)) {
+            single.load();
+            group.load();
+            assertEquals(new Contestant.Means(single.means().bytesLocal(), 1, 1), single.means());
+            assertEquals(OperationGroup.SIZE, group.means().inFlight());
+            OperationGroup reads = new OperationGroup();
+            KeyStream keys = new KeyStream(KeyDistribution.UNIFORM, RECORDS, 0, 1);
+            ClientCounts tally = new ClientCounts();
+            try (StoreClient client = single.open(tally)) {
+                for (int i = 0; i < 10; i++) {
+                    keys.fill(reads, YcsbWorkload.C);
+                    client.run(reads);
+                    // None is left when a group has been run.
+                    assertEquals((i + 1) * OperationGroup.SIZE, tally.ended);
+                }
+                client.drain();
+            }
+            assertTrue(tally.pending > 0);
+            assertEquals(0, tally.wrong);
+        }
+    }
+
     @Test
     void insertedKeysAreRead() throws Exception {
         try (StoreContestant store = new StoreContestant(new DataSet(RECORDS, 8), new MemoryStorage(), 0.25)) {
@@ -154,6 +186,30 @@ class ContestantsTest {
                 double pending = (double) tally.pending / tally.ended;
                 assertEquals(1 - store.facts().localShare(), pending, 0.05);
                 assertTrue(tally.deviceReads >= tally.pending);
+            }
+        }
+    }
+
+    /** RocksDB's call returns when its whole group has ended: the means are the same only if the store's does. */
+    @Test
+    void aStoreOfGroupsHasEndedEachWhenItBeginsTheNext(@TempDir Path directory) throws Exception {
+        DataSet data = new DataSet(RECORDS, 8);
+        try (StoreContestant store = StoreContestant.group(data, new FileStorage(data, directory), 0)) {
+            store.load();
+            for (YcsbWorkload workload : new YcsbWorkload[] {YcsbWorkload.C, YcsbWorkload.F}) {
+                KeyStream uniform = new KeyStream(KeyDistribution.UNIFORM, RECORDS, 0, 1);
+                OperationGroup group = new OperationGroup();
+                ClientCounts tally = new ClientCounts();
+                try (StoreClient client = store.open(tally)) {
+                    for (int groups = 1; groups <= 20; groups++) {
+                        uniform.fill(group, workload);
+                        client.run(group);
+                        assertEquals((long) groups * OperationGroup.SIZE, tally.ended);
+                    }
+                    client.drain();
+                }
+                assertTrue(tally.pending > 0);
+                assertEquals(0, tally.wrong);
             }
         }
     }

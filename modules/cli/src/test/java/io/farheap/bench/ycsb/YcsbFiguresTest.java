@@ -41,7 +41,7 @@ class YcsbFiguresTest {
     }
 
     private static ContestResult result(String name, int own, int planned, double rate) {
-        ContestResult result = new ContestResult(name, KeyDistribution.UNIFORM, planned, 100);
+        ContestResult result = new ContestResult(name, KeyDistribution.UNIFORM, planned, 1, 100);
         try (ModelLateness lateness = new ModelLateness()) {
             result.add(new ContestTurn(rate, new ClientCounts(), 0), new Threaded(own), lateness);
         }

@@ -1,0 +1,196 @@
+package io.farheap.kv;
+
+import io.farheap.kv.contract.MapException;
+import io.farheap.kv.leased.client.LeasedPointers;
+import io.farheap.kv.leased.client.LeasedSession;
+import io.farheap.kv.leased.client.LeasedSpace;
+import io.farheap.kv.leased.client.ShardCensus;
+import io.farheap.kv.leased.format.LeasedCalls;
+import io.farheap.kv.leased.format.LeasedDescriptor;
+import io.farheap.kv.leased.format.ShardShape;
+import io.farheap.kv.leased.format.ShardTotals;
+import io.farheap.kv.session.EngineSession;
+import io.farheap.kv.session.MapCountTotals;
+import io.farheap.lifetime.Closeables;
+import io.farheap.remote.RemoteMemory;
+import io.farheap.remote.RemoteSpace;
+import io.farheap.remote.contract.RemoteServer;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.List;
+import java.util.function.LongSupplier;
+import java.util.stream.Stream;
+
+/**
+ * A process's registration with the servers of a leased map. Its pointers belong to it: under other leases the process
+ * has other ones. Any thread.
+ */
+final class LeasedConnection implements EngineConnection {
+
+    private final RemoteMemory memory;
+    private final LeasedSpace space;
+    private final LeasedPointers pointers;
+    private final LongSupplier leaseClock;
+    /** The numbers that sessions have. */
+    private final BitSet numbers = new BitSet();
+
+    private long opened;
+    private int sessions;
+    private boolean ended;
+    private boolean closed;
+
+    /**
+     * @param memory closed with this, as are the pointers
+     * @param spaces of all servers, in the order of their numbers
+     * @param leaseClock by which leases are counted here, in ns
+     */
+    LeasedConnection(
+            RemoteMemory memory,
+            LeasedDescriptor map,
+            List<RemoteSpace> spaces,
+            LeasedPointers pointers,
+            LongSupplier leaseClock) {
+        this.memory = memory;
+        this.pointers = pointers;
+        this.leaseClock = leaseClock;
+        space = new LeasedSpace(map, spaces);
+        // A server that serves no leased maps is named now, and not by each request.
+        ShardCensus.of(memory, space);
+    }
+
+    @Override
+    public String name() {
+        return space.spaces().getFirst().name();
+    }
+
+    @Override
+    public List<String> experts() {
+        return List.of();
+    }
+
+    @Override
+    public void start() {}
+
+    @Override
+    public EngineSession session(int requests, MapCountTotals tally) {
+        int number;
+        long name;
+        synchronized (this) {
+            number = numbers.nextClearBit(0);
+            if (number == LeasedCalls.MOST_SESSIONS) {
+                throw new MapException("a process with more than " + LeasedCalls.MOST_SESSIONS
+                        + " sessions of a leased map; close some, or let threads share them");
+            }
+            numbers.set(number);
+            sessions++;
+            name = LeasedCalls.session(number, ++opened);
+        }
+        Runnable onClose = () -> sessionClosed(number);
+        EngineSession session = null;
+        try {
+            session = new LeasedSession(memory, space, name, pointers, requests, tally, leaseClock, onClose);
+            return session;
+        } finally {
+            if (session == null) {
+                sessionClosed(number);
+            }
+        }
+    }
+
+    private void sessionClosed(int number) {
+        synchronized (this) {
+            numbers.clear(number);
+            sessions--;
+        }
+        closeUnused();
+    }
+
+    @Override
+    public MapStats stats() {
+        ShardTotals totals = ShardCensus.of(memory, space);
+        ShardShape shape = space.map().shape();
+        return new MapStats(
+                space.map().regions(),
+                space.map().regionBytes(),
+                totals.shards() * shape.entries(),
+                totals.objects(),
+                0,
+                totals.objectBytes(),
+                totals.segmentBytes(),
+                totals.usedBytes(),
+                0);
+    }
+
+    @Override
+    public List<String> servers() {
+        return space.spaces().stream().map(each -> each.server().address()).toList();
+    }
+
+    @Override
+    public boolean hasLostLease() {
+        return lost().findAny().isPresent();
+    }
+
+    private Stream<RemoteServer> lost() {
+        return space.spaces().stream().map(RemoteSpace::server).filter(server -> server.lost() != null);
+    }
+
+    @Override
+    public List<String> addresses() {
+        return Stream.concat(lost().map(RemoteServer::address), servers().stream())
+                .distinct()
+                .toList();
+    }
+
+    @Override
+    public boolean isOfMapOf(EngineConnection other) {
+        return other instanceof LeasedConnection same && same.space.map().belongsTo(space.map());
+    }
+
+    @Override
+    public void end() {
+        // A request in flight ends only when its call can no longer be carried out after one under the new leases.
+        space.beginEnd();
+        Closeables.all(
+                () -> Closeables.all(memory.servers().stream()
+                        .map(server -> (AutoCloseable) () -> memory.detach(server))
+                        .toList()),
+                space::end,
+                () -> {
+                    synchronized (this) {
+                        ended = true;
+                    }
+                    closeUnused();
+                });
+    }
+
+    @Override
+    public synchronized boolean isUnused() {
+        return ended && sessions == 0;
+    }
+
+    private void closeUnused() {
+        if (isUnused()) {
+            close();
+        }
+    }
+
+    @Override
+    public List<AutoCloseable> drops() {
+        List<AutoCloseable> ends = new ArrayList<>();
+        space.spaces().forEach(each -> ends.add(each::drop));
+        ends.add(this);
+        return ends;
+    }
+
+    @Override
+    public void close() {
+        synchronized (this) {
+            if (closed) {
+                return;
+            }
+            closed = true;
+        }
+        Closeables.all(memory, pointers);
+    }
+}

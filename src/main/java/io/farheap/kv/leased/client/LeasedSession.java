@@ -1,0 +1,921 @@
+package io.farheap.kv.leased.client;
+
+import io.farheap.control.ControlException;
+import io.farheap.kv.contract.KvHandler;
+import io.farheap.kv.contract.KvStatus;
+import io.farheap.kv.format.ObjectLife;
+import io.farheap.kv.format.PaddedKeys;
+import io.farheap.kv.leased.format.LeaseClock;
+import io.farheap.kv.leased.format.LeasedBlock;
+import io.farheap.kv.leased.format.LeasedCalls;
+import io.farheap.kv.session.EngineSession;
+import io.farheap.kv.session.KeyBatch;
+import io.farheap.kv.session.MapCountTotals;
+import io.farheap.kv.session.SessionOwner;
+import io.farheap.kv.space.KeptBuffer;
+import io.farheap.kv.space.MapSessionCounts;
+import io.farheap.kv.space.RequestColumns;
+import io.farheap.lifetime.CloseStack;
+import io.farheap.lifetime.Closeables;
+import io.farheap.memory.MappedFaults;
+import io.farheap.memory.NativeMemory;
+import io.farheap.remote.QueueOptions;
+import io.farheap.remote.RegisteredBuffer;
+import io.farheap.remote.RemoteMemory;
+import io.farheap.remote.RemoteQueue;
+import io.farheap.remote.RpcOptions;
+import io.farheap.remote.RpcQueue;
+import io.farheap.remote.contract.CompletionHandler;
+import io.farheap.remote.contract.Outcome;
+import io.farheap.remote.contract.PostResult;
+import io.farheap.remote.contract.RemoteServer;
+import io.farheap.remote.contract.ReplyHandler;
+import io.farheap.remote.contract.VerbCounts;
+import io.farheap.time.TimeLimit;
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import org.agrona.collections.IntArrayQueue;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A session of a leased map. A get whose key has a pointer is one READ of its block: a hit if the copy is the whole,
+ * live block of the pointer's incarnation and of the key, and the lease held when the READ had completed. If only the
+ * lease was over by then, a renewal says whether the block is current. All else is a call of the server that has the
+ * key's shard, which answers with a pointer and a lease for later gets.
+ *
+ * <p>A lease's term counts from when the call was sent, so it is over here before it is at the server. It buys speed:
+ * what a copy says of itself is right whatever clocks say.
+ */
+public final class LeasedSession implements EngineSession {
+
+    /** Calls of so many bytes each way travel in batches; longer ones alone. */
+    private static final int SHORT_BYTES = 2048;
+
+    /** Over as many of a server's threads as it has. */
+    private static final int THREADS = 64;
+
+    private static final RpcOptions SHORT =
+            new RpcOptions(8, 4, SHORT_BYTES, THREADS, RpcOptions.DEFAULT.inlineBytes());
+    private static final RpcOptions LONG = new RpcOptions(
+            2,
+            1,
+            Math.max(LeasedCalls.MOST_REQUEST_BYTES, LeasedCalls.MOST_ANSWER_BYTES),
+            THREADS,
+            RpcOptions.DEFAULT.inlineBytes());
+
+    /** After so many hits by READ, the session reports some of the process's. */
+    private static final int HITS_PER_REPORT = 128;
+    /** The tag of a report; those of requests are less, those of connections are more. */
+    private static final long REPORT_TAG = 1L << 32;
+
+    private static final long SLEEP_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+    /** The longest sleep while more than one queue may have something to poll. */
+    private static final long MIXED_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
+
+    /** How long a session waits before it asks once more for what it was refused. */
+    private static final long AGAIN_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    private static final long CLOSE_NANOS = TimeLimit.of(TimeUnit.SECONDS.toNanos(1));
+    /** How many connections may fail under one request. */
+    private static final int MOST_FAILURES = 16;
+
+    // The queues.
+    private static final int CALLS = 0;
+    private static final int LONG_CALLS = 1;
+    private static final int READS = 2;
+    private static final int QUEUES = 3;
+
+    private static final int LEAST_QUEUE = 8;
+    private static final int REPORT_BYTES =
+            LeasedCalls.ANSWER_VALUE + LeasedCalls.reportBytes(LeasedCalls.MOST_REPORTED);
+
+    private static final MemorySegment NOTHING = MemorySegment.ofArray(new byte[0]);
+
+    private final LeasedSpace space;
+    private final long session;
+    private final LeasedPointers pointers;
+    private final MapCountTotals tally;
+    private final LongSupplier nanoTime;
+    private final Runnable onClose;
+    private final MapSessionCounts counts = new MapSessionCounts();
+    private final KeptBuffer memory;
+    private final RegisteredBuffer buffer;
+    private final MemorySegment bytes;
+    private final RpcQueue calls;
+    private final RemoteMemory remote;
+    /** Opened when the first long call is made. */
+    private @Nullable RpcQueue longCalls;
+
+    private final RemoteQueue reads;
+    private final QueueLines callLines;
+    private final QueueLines longLines;
+    private final QueueLines readLines;
+    private final LeasedPlaces places;
+    /** Places whose next step can be posted, and could not be when it was tried. */
+    private final IntArrayQueue ready;
+
+    private final SessionOwner owner = new SessionOwner();
+    private final ReplyHandler callEnds = (tag, outcome, replied) -> called(tag, outcome, replied, false);
+    private final ReplyHandler longCallEnds = (tag, outcome, replied) -> called(tag, outcome, replied, true);
+    private final CompletionHandler readEnds = this::read;
+    private final AdaptivePart.ReportedUses reported = this::addReported;
+    /** Offset of the report and of its answer. */
+    private final long reportAt;
+
+    private int hits;
+    /** The shard of the first block of the report. */
+    private int reportedShard;
+
+    private boolean reporting;
+    private int waiting;
+    /** Whether a request is ready that no attempt was made to post. */
+    private boolean untried;
+    /** By server, of short calls, of long ones and of READs: the round in which there was no room. */
+    private final int[][] full = new int[QUEUES][];
+
+    private int round;
+    private long version;
+    private @Nullable KeyBatch batch;
+    /** Why there is no queue of long calls. */
+    private String refused = "";
+    /** When it may be asked for again. */
+    private long longTry = System.nanoTime();
+
+    /**
+     * @param session its name, as {@link LeasedCalls#session(int, long)} has it
+     * @param pointers of the process
+     * @param requests in flight at most, a power of two and at most 1,024
+     * @param nanoTime the clock by which leases are counted
+     * @param onClose run when the session has been closed
+     */
+    public LeasedSession(
+            RemoteMemory remote,
+            LeasedSpace space,
+            long session,
+            LeasedPointers pointers,
+            int requests,
+            MapCountTotals tally,
+            LongSupplier nanoTime,
+            Runnable onClose) {
+        this.remote = remote;
+        this.space = space;
+        this.session = session;
+        this.pointers = pointers;
+        this.tally = tally;
+        this.nanoTime = nanoTime;
+        this.onClose = onClose;
+        try (CloseStack stack = new CloseStack()) {
+            memory = stack.add(new KeptBuffer(remote, LeasedPlaces.memoryBytes(requests) + REPORT_BYTES));
+            calls = stack.add(remote.openRpcQueue(SHORT));
+            int depth = Math.min(requests, remote.maxQueueDepth());
+            reads = stack.add(remote.openQueue(QueueOptions.DEFAULT.withDepth(depth)));
+            stack.keep();
+        }
+        buffer = memory.buffer();
+        bytes = buffer.segment();
+        places = new LeasedPlaces(requests);
+        reportAt = LeasedPlaces.memoryBytes(requests);
+        ready = new IntArrayQueue(Math.max(LEAST_QUEUE, requests), -1);
+        for (int queue = 0; queue < QUEUES; queue++) {
+            full[queue] = new int[space.servers()];
+        }
+        long now = nanoTime.getAsLong();
+        callLines = new QueueLines(space, (server, tag) -> calls.reconnect(space.server(server), tag), now);
+        longLines = new QueueLines(space, this::reconnectLong, now);
+        readLines = new QueueLines(space, (server, tag) -> reads.reconnect(space.server(server), tag), now);
+        tally.opened(counts, reads::posted);
+    }
+
+    @Override
+    public boolean get(MemorySegment key, long tag) {
+        return begin(RequestColumns.GET, key, PaddedKeys.check(key.byteSize()), NOTHING, 0, 0, tag);
+    }
+
+    @Override
+    public boolean delete(MemorySegment key, long tag) {
+        return begin(RequestColumns.DELETE, key, PaddedKeys.check(key.byteSize()), NOTHING, 0, 0, tag);
+    }
+
+    @Override
+    public boolean increment(MemorySegment key, long delta, long tag) {
+        return begin(RequestColumns.INCREMENT, key, PaddedKeys.check(key.byteSize()), NOTHING, 0, delta, tag);
+    }
+
+    @Override
+    public boolean touch(MemorySegment key, long lifeMillis, long tag) {
+        ObjectLife.check(lifeMillis);
+        return begin(RequestColumns.TOUCH, key, PaddedKeys.check(key.byteSize()), NOTHING, lifeMillis, 0, tag);
+    }
+
+    @Override
+    public boolean store(int kind, MemorySegment key, MemorySegment value, long lifeMillis, long argument, long tag) {
+        int keyBytes = PaddedKeys.check(key.byteSize());
+        checkValue(keyBytes, value.byteSize());
+        ObjectLife.check(lifeMillis);
+        return begin(kind, key, keyBytes, value, lifeMillis, argument, tag);
+    }
+
+    private static void checkValue(int keyBytes, long valueBytes) {
+        if (valueBytes > LeasedCalls.mostValueBytes(keyBytes)) {
+            throw new IllegalArgumentException("a value of " + valueBytes + " bytes with a key of " + keyBytes
+                    + "; in a leased map it has at most " + LeasedCalls.mostValueBytes(keyBytes)
+                    + ": store it under several keys, or in a map of the disaggregated engine");
+        }
+    }
+
+    @Override
+    public boolean getAll(KeyBatch keys, long tag) {
+        owner.checkOpen();
+        return run(keys, false, 0, tag);
+    }
+
+    @Override
+    public boolean setAll(KeyBatch keysAndValues, long lifeMillis, long tag) {
+        ObjectLife.check(lifeMillis);
+        for (int i = 0; i < keysAndValues.size(); i++) {
+            checkValue(keysAndValues.keyBytes(i), keysAndValues.valueBytes(i));
+        }
+        owner.checkOpen();
+        return run(keysAndValues, true, lifeMillis, tag);
+    }
+
+    private boolean run(KeyBatch of, boolean set, long lifeMillis, long tag) {
+        if (batch != null) {
+            return false;
+        }
+        of.begin(set, tag, lifeMillis);
+        batch = of;
+        issue(of);
+        return true;
+    }
+
+    private void issue(KeyBatch of) {
+        while (!of.issuedAll() && !places.full()) {
+            int place = places.free();
+            places.ofBatch[place] = true;
+            prepare(
+                    place,
+                    of.stores() ? RequestColumns.SET : RequestColumns.GET,
+                    of.keyMemory(),
+                    of.keyAt(),
+                    of.keyBytes(),
+                    of.stores() ? of.storedMemory() : NOTHING,
+                    of.stores() ? of.storedAt() : 0,
+                    of.stores() ? of.storedBytes() : 0,
+                    of.lifeMillis(),
+                    0,
+                    0);
+            of.issue();
+            add(place);
+        }
+    }
+
+    private boolean begin(
+            int kind, MemorySegment key, int keyBytes, MemorySegment value, long lifeMillis, long argument, long tag) {
+        owner.checkOpen();
+        KeyBatch before = batch;
+        if (places.full() || before != null && !before.issuedAll()) {
+            return false;
+        }
+        int place = places.free();
+        places.ofBatch[place] = false;
+        prepare(place, kind, key, 0, keyBytes, value, 0, (int) value.byteSize(), lifeMillis, argument, tag);
+        add(place);
+        return true;
+    }
+
+    private void prepare(
+            int place,
+            int kind,
+            MemorySegment key,
+            long keyFrom,
+            int keyBytes,
+            MemorySegment value,
+            long valueFrom,
+            int valueBytes,
+            long lifeMillis,
+            long argument,
+            long tag) {
+        long at = LeasedPlaces.requestAt(place);
+        PaddedKeys.store(key, keyFrom, keyBytes, bytes.address() + at + LeasedCalls.KEY);
+        MemorySegment.copy(value, valueFrom, bytes, at + LeasedCalls.valueAt(keyBytes), valueBytes);
+        MappedFaults.raise(value);
+        places.kind[place] = kind;
+        places.tag[place] = tag;
+        places.keyBytes[place] = keyBytes;
+        places.valueBytes[place] = valueBytes;
+        places.lifeMillis[place] = lifeMillis;
+        places.argument[place] = argument;
+        places.hash[place] = space.keyHash().of(NativeMemory.ALL, bytes.address() + at + LeasedCalls.KEY, keyBytes);
+        places.server[place] = space.serverOfKey(places.hash[place]);
+        places.next[place] = LeasedPlaces.BEGIN;
+        places.failures[place] = 0;
+        places.count[place]++;
+        places.version[place] = 0;
+        places.foundBytes[place] = 0;
+        places.foundAt[place] = 0;
+    }
+
+    private void add(int place) {
+        if (places.add()) {
+            places.step[place] = LeasedPlaces.HELD;
+        } else {
+            start(place);
+        }
+    }
+
+    private void start(int place) {
+        places.step[place] = LeasedPlaces.READY;
+        if (!ready.isEmpty()) {
+            again(place, places.next[place]);
+        } else if (!advance(place)) {
+            ready.addInt(place);
+        }
+    }
+
+    /** Posts what a request does next. @return false if there is no room for it, or the leases end */
+    private boolean advance(int place) {
+        if (space.hasEnded()) {
+            end(place, KvStatus.LOST);
+            return true;
+        }
+        if (space.isEnding()) {
+            return false;
+        }
+        if (places.next[place] == LeasedPlaces.BEGIN) {
+            places.next[place] = places.kind[place] == RequestColumns.GET ? firstStep(place) : LeasedPlaces.ASK;
+        }
+        return switch (places.next[place]) {
+            case LeasedPlaces.READ -> postRead(place);
+            case LeasedPlaces.RENEW -> call(LeasedCalls.RENEW, place, false);
+            // The kinds of requests have the order of the calls.
+            default -> call(LeasedCalls.GET + places.kind[place], place, places.next[place] == LeasedPlaces.ASK_LONG);
+        };
+    }
+
+    /**
+     * A get whose key has a pointer is a READ if the lease is not over, and also if the value is too long for a short
+     * answer: then the lease is renewed after the READ. If only the length is known, it asks for a long answer at once.
+     */
+    private int firstStep(int place) {
+        RemotePointer pointer = places.pointer[place];
+        long now = nanoTime.getAsLong();
+        if (!pointers.find(places.hash[place], now, pointer) || pointer.keyBytes != places.keyBytes[place]) {
+            return LeasedPlaces.ASK;
+        }
+        if (pointer.incarnation == 0) {
+            return LeasedPlaces.ASK_LONG;
+        }
+        return now - pointer.leasedUntil < 0 || isLong(pointer.valueBytes) ? LeasedPlaces.READ : LeasedPlaces.ASK;
+    }
+
+    /** Whether a value is too long for a short answer. */
+    private static boolean isLong(int valueBytes) {
+        return LeasedCalls.ANSWER_VALUE + valueBytes > SHORT_BYTES;
+    }
+
+    private boolean postRead(int place) {
+        int server = places.server[place];
+        if (isFull(READS, server)) {
+            return false;
+        }
+        RemotePointer pointer = places.pointer[place];
+        int posted = reads.read(
+                space.region(pointer.place),
+                space.offset(pointer.place),
+                buffer,
+                LeasedPlaces.answerAt(place),
+                LeasedBlock.bytes(pointer.keyBytes, pointer.valueBytes),
+                place);
+        if (posted == PostResult.OK) {
+            places.step[place] = LeasedPlaces.POSTED;
+            return true;
+        }
+        if (posted == PostResult.FULL) {
+            full[READS][server] = round;
+            return false;
+        }
+        if (posted == PostResult.LOST) {
+            readLines.fails(server, nanoTime.getAsLong());
+        }
+        // The server may answer a call.
+        places.next[place] = isLong(pointer.valueBytes) ? LeasedPlaces.ASK_LONG : LeasedPlaces.ASK;
+        return advance(place);
+    }
+
+    /** Whether there was no room in this round: requests that are ready are tried once between two polls. */
+    private boolean isFull(int queue, int server) {
+        return full[queue][server] == round && round != 0;
+    }
+
+    private boolean call(int operation, int place, boolean longAnswer) {
+        int kind = places.kind[place];
+        int server = places.server[place];
+        boolean renews = operation == LeasedCalls.RENEW;
+        int keyBytes = places.keyBytes[place];
+        int length = LeasedCalls.valueAt(keyBytes) + places.valueBytes[place];
+        boolean isLong = longAnswer || length > SHORT_BYTES;
+        if (isFull(isLong ? LONG_CALLS : CALLS, server)) {
+            return false;
+        }
+        boolean changes = kind != RequestColumns.GET;
+        if (!lines(isLong).isUp(server) || changes && !lines(!isLong).isUp(server)) {
+            // An earlier change of the key may be on its way over the other line: it is fenced before this one is made.
+            awaitLine(place);
+            return true;
+        }
+        RpcQueue queue = isLong ? longCalls() : calls;
+        if (queue == null) {
+            end(place, KvStatus.LOST);
+            return true;
+        }
+        long at = LeasedPlaces.requestAt(place);
+        LeasedCalls.request(
+                bytes,
+                at,
+                space.spaceId(server),
+                keyBytes,
+                places.valueBytes[place],
+                renews ? places.pointer[place].incarnation : places.argument[place],
+                places.lifeMillis[place]);
+        if (kind != RequestColumns.GET) {
+            LeasedCalls.name(bytes, at, session, place, places.count[place]);
+        }
+        long answerAt = renews ? LeasedPlaces.shortAnswerAt(place) : LeasedPlaces.answerAt(place);
+        int room = LeasedCalls.ANSWER_VALUE;
+        if (kind == RequestColumns.GET && !renews) {
+            room = longAnswer ? LeasedCalls.MOST_ANSWER_BYTES : SHORT_BYTES;
+        } else if (kind == RequestColumns.INCREMENT) {
+            room += Long.BYTES;
+        }
+        long now = nanoTime.getAsLong();
+        int posted = queue.call(space.server(server), operation, buffer, at, length, answerAt, room, place);
+        switch (posted) {
+            case PostResult.OK -> {
+                places.sentAt[place] = now;
+                places.step[place] = LeasedPlaces.POSTED;
+            }
+            case PostResult.FULL -> {
+                full[isLong ? LONG_CALLS : CALLS][server] = round;
+                return false;
+            }
+            case PostResult.LOST -> {
+                lines(isLong).fails(server, now);
+                awaitLineAgain(place);
+            }
+            default -> end(place, KvStatus.LOST);
+        }
+        return true;
+    }
+
+    private QueueLines lines(boolean isLong) {
+        return isLong ? longLines : callLines;
+    }
+
+    /** The queue of long calls, or null if the server has no rings for it. */
+    private @Nullable RpcQueue longCalls() {
+        if (longCalls == null && System.nanoTime() - longTry >= 0) {
+            try {
+                longCalls = remote.openRpcQueue(LONG);
+                refused = "";
+            } catch (ControlException e) {
+                refused = ": " + e.getMessage();
+                longTry = System.nanoTime() + AGAIN_NANOS;
+            }
+        }
+        return longCalls;
+    }
+
+    private void reconnectLong(int server, long tag) {
+        RpcQueue queue = longCalls;
+        if (queue != null) {
+            queue.reconnect(space.server(server), tag);
+        }
+    }
+
+    /** A connection has failed under a request, which waits for another one, unless too many have. */
+    private void awaitLineAgain(int place) {
+        if (++places.failures[place] <= MOST_FAILURES) {
+            awaitLine(place);
+        } else {
+            end(place, KvStatus.LOST);
+        }
+    }
+
+    /** A request waits for its connection. */
+    private void awaitLine(int place) {
+        places.step[place] = LeasedPlaces.WAITING;
+        waiting++;
+    }
+
+    private void called(long tag, int outcome, int replied, boolean isLong) {
+        long now = nanoTime.getAsLong();
+        if (lines(isLong).ended(tag, outcome, now)) {
+            return;
+        }
+        if (tag == REPORT_TAG) {
+            reporting = false;
+            return;
+        }
+        int place = (int) tag;
+        int kind = places.kind[place];
+        if (outcome == Outcome.DONE && replied >= LeasedCalls.ANSWER_VALUE) {
+            lines(isLong).works(places.server[place]);
+            if (places.next[place] == LeasedPlaces.RENEW) {
+                renewed(place);
+            } else {
+                answered(place, kind, replied);
+            }
+            return;
+        }
+        if (outcome == Outcome.UNKNOWN || outcome == Outcome.NOT_POSTED || outcome == Outcome.REFUSED) {
+            lines(isLong).fails(places.server[place], now);
+            // The server carries out a call that changes something once, however often it comes.
+            places.next[place] = places.next[place] == LeasedPlaces.RENEW ? LeasedPlaces.ASK : places.next[place];
+            awaitLineAgain(place);
+        } else {
+            end(place, KvStatus.LOST);
+        }
+    }
+
+    private void answered(int place, int kind, int replied) {
+        long at = LeasedPlaces.answerAt(place);
+        int status = LeasedCalls.status(bytes, at);
+        int valueBytes = LeasedCalls.answerValueBytes(bytes, at);
+        int inline = LeasedCalls.inlineBytes(bytes, at);
+        if (status < 0 || status > KvStatus.NO_VERSION || inline < 0 || inline > replied - LeasedCalls.ANSWER_VALUE) {
+            end(place, KvStatus.LOST);
+            return;
+        }
+        places.version[place] = LeasedCalls.version(bytes, at);
+        boolean hasPointer = status == KvStatus.DONE && keep(place, at, valueBytes);
+        boolean known = status == KvStatus.DONE && kind != RequestColumns.TOUCH || status == KvStatus.ABSENT;
+        if (!hasPointer && known) {
+            pointers.drop(places.hash[place], Long.MAX_VALUE);
+            if (status == KvStatus.DONE && kind == RequestColumns.GET && isLong(valueBytes)) {
+                keepLength(place, valueBytes);
+            }
+        }
+        boolean withValue = status == KvStatus.DONE && (kind == RequestColumns.GET || kind == RequestColumns.INCREMENT);
+        if (!withValue) {
+            end(place, status);
+        } else if (inline == valueBytes) {
+            places.foundAt[place] = at + LeasedCalls.ANSWER_VALUE;
+            places.foundBytes[place] = inline;
+            end(place, status);
+        } else if (places.next[place] == LeasedPlaces.ASK_LONG) {
+            // No value is longer than a long answer may be.
+            end(place, KvStatus.LOST);
+        } else {
+            again(place, hasPointer ? LeasedPlaces.READ : LeasedPlaces.ASK_LONG);
+        }
+    }
+
+    /** Remembers that the value of a key is long, though it has no lease, so that the next get asks for it at once. */
+    private void keepLength(int place, int valueBytes) {
+        RemotePointer pointer = places.pointer[place];
+        pointer.incarnation = 0;
+        pointer.place = 0;
+        pointer.keyBytes = places.keyBytes[place];
+        pointer.valueBytes = valueBytes;
+        pointer.leasedUntil = places.sentAt[place];
+        pointers.put(places.hash[place], pointer);
+    }
+
+    /** Keeps the pointer of an answer, if it has one that can be used. @return whether it has */
+    private boolean keep(int place, long answerAt, int valueBytes) {
+        RemotePointer pointer = places.pointer[place];
+        pointer.incarnation = LeasedCalls.incarnation(bytes, answerAt);
+        pointer.place = LeasedCalls.place(bytes, answerAt);
+        pointer.keyBytes = places.keyBytes[place];
+        pointer.valueBytes = valueBytes;
+        long term = LeasedCalls.termNanos(bytes, answerAt);
+        pointer.leasedUntil = places.sentAt[place] + LeaseClock.ofClient(term);
+        if (pointer.incarnation == 0
+                || term <= 0
+                || !space.has(pointer.place, pointer.keyBytes, valueBytes)
+                || space.region(pointer.place).server() != space.server(places.server[place])) {
+            return false;
+        }
+        pointers.put(places.hash[place], pointer);
+        return true;
+    }
+
+    private void again(int place, int next) {
+        places.next[place] = next;
+        places.step[place] = LeasedPlaces.READY;
+        ready.addInt(place);
+        untried = true;
+    }
+
+    /** The block that was read is current if the server still has it for the key. */
+    private void renewed(int place) {
+        long at = LeasedPlaces.shortAnswerAt(place);
+        int status = LeasedCalls.status(bytes, at);
+        RemotePointer pointer = places.pointer[place];
+        if (status == KvStatus.DONE && LeasedCalls.incarnation(bytes, at) == pointer.incarnation) {
+            long read = LeasedPlaces.answerAt(place);
+            keep(place, at, pointer.valueBytes);
+            found(place, read);
+            return;
+        }
+        pointers.drop(places.hash[place], pointer.incarnation);
+        if (status == KvStatus.ABSENT) {
+            end(place, KvStatus.ABSENT);
+        } else {
+            again(place, isLong(pointer.valueBytes) ? LeasedPlaces.ASK_LONG : LeasedPlaces.ASK);
+        }
+    }
+
+    private void found(int place, long block) {
+        places.version[place] = LeasedBlock.version(bytes, block);
+        places.foundAt[place] = block + LeasedBlock.valueAt(places.keyBytes[place]);
+        places.foundBytes[place] = places.pointer[place].valueBytes;
+        end(place, KvStatus.DONE);
+    }
+
+    private void read(long tag, int outcome) {
+        long now = nanoTime.getAsLong();
+        if (readLines.ended(tag, outcome, now)) {
+            return;
+        }
+        int place = (int) tag;
+        if (outcome != Outcome.DONE) {
+            readLines.fails(places.server[place], now);
+            again(place, LeasedPlaces.ASK);
+            return;
+        }
+        readLines.works(places.server[place]);
+        RemotePointer pointer = places.pointer[place];
+        long at = LeasedPlaces.answerAt(place);
+        boolean live = LeasedBlock.isLive(
+                bytes, at, pointer.incarnation, pointer.keyBytes, pointer.valueBytes, space.checksum());
+        if (!live
+                || !LeasedBlock.hasKey(
+                        bytes, at, bytes, LeasedPlaces.requestAt(place) + LeasedCalls.KEY, places.keyBytes[place])) {
+            counts.add(MapSessionCounts.STALE_POINTERS);
+            pointers.drop(places.hash[place], pointer.incarnation);
+            // A long answer has the value whatever happens to the block meanwhile.
+            again(place, isLong(pointer.valueBytes) ? LeasedPlaces.ASK_LONG : LeasedPlaces.ASK);
+        } else if (now - pointer.leasedUntil >= 0) {
+            again(place, LeasedPlaces.RENEW);
+        } else {
+            hits++;
+            counts.add(MapSessionCounts.POINTER_HITS);
+            found(place, at);
+        }
+    }
+
+    private void end(int place, int status) {
+        int follower = places.end(place, status);
+        counts.ended(places.kind[place], status);
+        if (follower != LeasedPlaces.NO_PLACE) {
+            again(follower, places.next[follower]);
+        }
+    }
+
+    @Override
+    public int poll(KvHandler to) {
+        owner.beginPoll();
+        try {
+            calls.poll(callEnds);
+            RpcQueue longs = longCalls;
+            if (longs != null) {
+                longs.poll(longCallEnds);
+            }
+            reads.poll(readEnds);
+            lookAtLines();
+            advanceAll();
+            int handed = 0;
+            while (places.inUse() > 0 && places.step[places.first()] == LeasedPlaces.ENDED) {
+                hand(to);
+                handed++;
+            }
+            KeyBatch more = batch;
+            if (more != null && !more.issuedAll()) {
+                issue(more);
+            }
+            if (hits >= HITS_PER_REPORT && !reporting) {
+                report();
+            }
+            send();
+            return handed;
+        } finally {
+            owner.endPoll();
+        }
+    }
+
+    private void send() {
+        calls.send();
+        RpcQueue longs = longCalls;
+        if (longs != null) {
+            longs.send();
+        }
+    }
+
+    /** Reports how often this process has read blocks that it has read again and again, of one shard at a time. */
+    private void report() {
+        hits = 0;
+        int blocks = pointers.takeUses(reported, LeasedCalls.MOST_REPORTED);
+        if (blocks == 0) {
+            return;
+        }
+        int server = space.serverOf(reportedShard);
+        long at = reportAt + LeasedCalls.ANSWER_VALUE;
+        LeasedCalls.report(bytes, at, space.spaceId(server), reportedShard, blocks);
+        int posted = calls.call(
+                space.server(server),
+                LeasedCalls.REPORT,
+                buffer,
+                at,
+                LeasedCalls.reportBytes(blocks),
+                reportAt,
+                LeasedCalls.ANSWER_VALUE,
+                REPORT_TAG);
+        // A report that cannot be posted is lost: nothing but a popularity depends on it.
+        reporting = posted == PostResult.OK;
+    }
+
+    private boolean addReported(int number, long place, long incarnation, int uses) {
+        if (number == 0) {
+            reportedShard = LeasedCalls.shard(place);
+        } else if (LeasedCalls.shard(place) != reportedShard) {
+            return false;
+        }
+        LeasedCalls.reported(
+                bytes, reportAt + LeasedCalls.ANSWER_VALUE, number, LeasedCalls.unit(place), uses, incarnation);
+        return true;
+    }
+
+    private void lookAtLines() {
+        boolean up = callLines.areUp() && longLines.areUp() && readLines.areUp();
+        if (!up && !space.isEnding()) {
+            long now = nanoTime.getAsLong();
+            callLines.look(now);
+            longLines.look(now);
+            readLines.look(now);
+        }
+        for (int i = 0; waiting > 0 && i < places.inUse(); i++) {
+            int place = places.at(i);
+            if (places.step[place] != LeasedPlaces.WAITING) {
+                continue;
+            }
+            int server = places.server[place];
+            // A get can be sent again whatever became of an earlier one, so it waits for its own line.
+            boolean gets = places.kind[place] == RequestColumns.GET;
+            boolean isLong = places.next[place] == LeasedPlaces.ASK_LONG;
+            if (space.hasEnded() || gets && lines(isLong).isGone(server) || !gets && isAnyGone(server)) {
+                waiting--;
+                end(place, KvStatus.LOST);
+            } else if (gets ? lines(isLong).isUp(server) : callLines.isUp(server) && longLines.isUp(server)) {
+                waiting--;
+                again(place, places.next[place]);
+            }
+        }
+    }
+
+    private boolean isAnyGone(int server) {
+        return callLines.isGone(server) || longLines.isGone(server);
+    }
+
+    private void advanceAll() {
+        untried = false;
+        round++;
+        for (int left = ready.size(); left > 0; left--) {
+            int place = ready.pollInt();
+            if (!advance(place)) {
+                ready.addInt(place);
+            }
+        }
+    }
+
+    private void hand(KvHandler to) {
+        int place = places.first();
+        int status = places.status[place];
+        int kind = places.kind[place];
+        boolean hasVersion = status == KvStatus.DONE && kind != RequestColumns.DELETE && kind != RequestColumns.TOUCH;
+        version = hasVersion ? places.version[place] : 0;
+        long at = places.foundAt[place];
+        int length = places.foundBytes[place];
+        KeyBatch of = places.ofBatch[place] ? batch : null;
+        try {
+            if (of == null) {
+                to.completed(places.tag[place], status, bytes, at, length);
+            } else if (of.take(status, version, bytes, at, length)) {
+                batch = null;
+                to.completed(of.tag(), of.worst(), bytes, 0, 0);
+            }
+        } finally {
+            places.removeFirst();
+        }
+    }
+
+    @Override
+    public void await(long nanos) {
+        owner.checkIdle();
+        // What is ready and was tried waits for room, and so for something that is in flight.
+        if (untried || places.inUse() > 0 && places.step[places.first()] == LeasedPlaces.ENDED) {
+            return;
+        }
+        send();
+        boolean waits = waiting > 0 || !isConnected() || space.isEnding();
+        long most = waits ? Math.min(nanos, SLEEP_NANOS) : nanos;
+        boolean shorts = calls.underWay() > 0;
+        RpcQueue longQueue = longCalls;
+        boolean longs = longQueue != null && longQueue.underWay() > 0;
+        boolean reading = reads.inFlight() > 0;
+        if ((shorts ? 1 : 0) + (longs ? 1 : 0) + (reading ? 1 : 0) > 1) {
+            most = Math.min(most, MIXED_NANOS);
+        }
+        if (longQueue != null && longs) {
+            longQueue.await(most);
+        } else if (reading) {
+            reads.await(most);
+        } else {
+            calls.await(most);
+        }
+    }
+
+    @Override
+    public int inFlight() {
+        return places.inUse();
+    }
+
+    @Override
+    public long version() {
+        return version;
+    }
+
+    @Override
+    public boolean settled() {
+        return true;
+    }
+
+    @Override
+    public String trouble() {
+        for (int i = 0; i < space.servers(); i++) {
+            RemoteServer server = space.server(i);
+            if (server.lost() != null) {
+                return ": the lease on " + server + " is lost";
+            }
+            if (!callLines.isUp(i) || !longLines.isUp(i)) {
+                return ": the connection to " + server + " has failed";
+            }
+        }
+        return refused;
+    }
+
+    @Override
+    public boolean isConnected() {
+        return callLines.areUp() && longLines.areUp() && readLines.areUp();
+    }
+
+    @Override
+    public boolean isOver() {
+        return space.hasEnded();
+    }
+
+    /** {@inheritDoc} A call whose connection has failed may still be carried out until the leases have ended. */
+    @Override
+    public boolean isReplaced() {
+        return space.hasEnded() || space.isEnding() && callLines.areUp() && longLines.areUp();
+    }
+
+    @Override
+    public boolean mayClose() {
+        owner.checkOpen();
+        return places.inUse() == 0 && !owner.isPolling();
+    }
+
+    @Override
+    public void release() {
+        owner.release();
+    }
+
+    @Override
+    public VerbCounts posted() {
+        return reads.posted();
+    }
+
+    @Override
+    public void close() {
+        if (owner.isClosed()) {
+            return;
+        }
+        owner.checkIdle();
+        try {
+            long deadline = System.nanoTime() + CLOSE_NANOS;
+            while (places.inUse() > 0 && !space.hasEnded() && System.nanoTime() - deadline < 0) {
+                if (poll((tag, status, found, at, length) -> {}) == 0) {
+                    await(SLEEP_NANOS);
+                }
+            }
+        } finally {
+            owner.close();
+            tally.closed(counts);
+            RpcQueue longs = longCalls;
+            Closeables.all(calls, longs != null ? longs : () -> {}, reads, memory, onClose::run);
+        }
+    }
+}

@@ -1,0 +1,103 @@
+package io.farheap.kv.leased.client;
+
+import io.farheap.kv.space.ReconnectBackoff;
+import io.farheap.remote.contract.Outcome;
+
+/**
+ * The connections of one queue to a map's servers. One that has failed is made again, off the session's thread and with
+ * a back-off; the server's end is fenced before, so nothing that was posted takes effect later. The session's thread.
+ */
+final class QueueLines {
+
+    /** Tags of connections begin here; all others are less. */
+    private static final long TAG = 1L << 40;
+
+    private final LeasedSpace space;
+    private final LineMaker maker;
+    private final boolean[] down;
+    private final boolean[] connecting;
+    private final boolean[] unreachable;
+    private final ReconnectBackoff[] backoff;
+    private final boolean[] over;
+    /** Connections that are down, without those to servers that are lost. */
+    private int downs;
+
+    /** Makes a connection again. */
+    interface LineMaker {
+        void reconnect(int server, long tag);
+    }
+
+    QueueLines(LeasedSpace space, LineMaker maker, long now) {
+        this.space = space;
+        this.maker = maker;
+        down = new boolean[space.servers()];
+        connecting = new boolean[space.servers()];
+        unreachable = new boolean[space.servers()];
+        over = new boolean[space.servers()];
+        backoff = new ReconnectBackoff[space.servers()];
+        for (int server = 0; server < backoff.length; server++) {
+            backoff[server] = new ReconnectBackoff(now);
+        }
+    }
+
+    /** The connection to a server has failed. */
+    void fails(int server, long now) {
+        if (!down[server]) {
+            down[server] = true;
+            downs++;
+            backoff[server].fails(now);
+        }
+    }
+
+    /** Something was answered over a connection. */
+    void works(int server) {
+        backoff[server].works();
+    }
+
+    /** Whether all connections stand, as far as is known, but for those to servers that are lost. */
+    boolean areUp() {
+        return downs == 0;
+    }
+
+    boolean isUp(int server) {
+        return !down[server];
+    }
+
+    /** Whether a connection is down, and will not be up soon. */
+    boolean isGone(int server) {
+        return down[server] && (unreachable[server] || space.server(server).lost() != null);
+    }
+
+    /** Makes connections again that are down, when their back-off has passed. Not in a handler of the queue. */
+    void look(long now) {
+        for (int server = 0; downs > 0 && server < down.length; server++) {
+            if (!down[server] || over[server] || connecting[server]) {
+                continue;
+            }
+            if (space.server(server).lost() != null) {
+                over[server] = true;
+                downs--;
+            } else if (backoff[server].due(now)) {
+                connecting[server] = true;
+                maker.reconnect(server, TAG + server);
+            }
+        }
+    }
+
+    /** Whether a tag is a connection's; then its outcome is noted. */
+    boolean ended(long tag, int outcome, long now) {
+        if (tag < TAG) {
+            return false;
+        }
+        int server = (int) (tag - TAG);
+        connecting[server] = false;
+        unreachable[server] = outcome != Outcome.DONE;
+        if (outcome == Outcome.DONE && down[server]) {
+            down[server] = false;
+            downs -= over[server] ? 0 : 1;
+            over[server] = false;
+        }
+        backoff[server].ended(outcome == Outcome.DONE, now);
+        return true;
+    }
+}

@@ -1,0 +1,46 @@
+package io.farheap.kv.leased.server;
+
+import io.farheap.rpc.PendingCall;
+import java.lang.foreign.MemorySegment;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A call on its way from the thread that has received it to the thread of its shard, and back, empty, to be used again.
+ * It belongs to the thread that has it; {@link HandedCalls} hands it over.
+ */
+final class HandedCall {
+
+    /** Takes it back, empty. */
+    final Consumer<HandedCall> home;
+
+    int operation;
+    long lease;
+    long space;
+    int shard;
+    long hash;
+    /** Of its session; null if the call changes nothing. */
+    @Nullable
+    RepeatableCalls calls;
+
+    private byte[] bytes = new byte[0];
+    MemorySegment request = MemorySegment.ofArray(bytes);
+
+    @Nullable
+    PendingCall pending;
+
+    @Nullable
+    HandedCall next;
+
+    HandedCall(Consumer<HandedCall> home) {
+        this.home = home;
+    }
+
+    void copy(MemorySegment from, long at, int length) {
+        if (bytes.length < length) {
+            bytes = new byte[length];
+            request = MemorySegment.ofArray(bytes);
+        }
+        MemorySegment.copy(from, at, request, 0, length);
+    }
+}

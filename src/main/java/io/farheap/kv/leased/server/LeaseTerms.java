@@ -1,0 +1,51 @@
+package io.farheap.kv.leased.server;
+
+/**
+ * For how long a shard leases its blocks. An object of queue n gets n times the term of queue 1, and at most the
+ * longest term. What is marked and leased is memory that no object can use, so terms shrink when that is more than a
+ * 16th of the shard, and at an eighth none is given. Nor is one for a while after a set has found all that it could
+ * evict leased. The shard's thread.
+ */
+final class LeaseTerms {
+
+    /** The share of a shard that may be marked and leased: one in so many. */
+    private static final int MOST_SHARE = 8;
+
+    private final long termNanos;
+    private final long mostNanos;
+    private long noneUntil = Long.MIN_VALUE;
+
+    /**
+     * @param termNanos of queue 1
+     * @param mostNanos the longest
+     */
+    LeaseTerms(long termNanos, long mostNanos) {
+        this.termNanos = termNanos;
+        this.mostNanos = mostNanos;
+    }
+
+    /** The term of a queue if nothing is marked. */
+    long of(int queue) {
+        return Math.min(queue * termNanos, mostNanos);
+    }
+
+    /**
+     * The term of a queue.
+     *
+     * @param marked how much is marked and leased
+     * @param all how much there is
+     */
+    long of(int queue, long now, long marked, long all) {
+        long full = of(queue);
+        if (now < noneUntil || marked * MOST_SHARE >= all) {
+            return 0;
+        }
+        long half = Math.max(1, all / (2 * MOST_SHARE));
+        return marked <= half ? full : (long) ((double) full * Math.max(0, 2 * half - marked) / half);
+    }
+
+    /** All that could be evicted is leased: no lease is given until one that was given now would be over. */
+    void exhausted(long now) {
+        noneUntil = now + mostNanos;
+    }
+}

@@ -1,0 +1,146 @@
+package io.farheap.kv.leased.server;
+
+import io.farheap.kv.format.BlockChecksum;
+import io.farheap.kv.format.KeyHash;
+import io.farheap.kv.leased.format.LeasedDescriptor;
+import io.farheap.kv.leased.format.ShardShape;
+import io.farheap.kv.leased.format.ShardTotals;
+import io.farheap.server.contract.ServedSpace;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.LongSupplier;
+import org.agrona.collections.Long2ObjectHashMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The shards of a leased map on this server, and the thread that each belongs to. A shard's owner alone gives it to
+ * another thread, between two calls; the shard of a thread that has ended goes to the first that finds that.
+ */
+final class ServedShards {
+
+    static final int ELSEWHERE = -1;
+
+    private final ServedSpace space;
+    private final LeasedDescriptor map;
+    private final LongSupplier nanoTime;
+    private final ShardShape shape;
+    private final int shardsOfMap;
+    private final LeasedShard[] shards;
+    private final AtomicReferenceArray<@Nullable ShardOwner> owners;
+    /** By lease. Replaced, so that a look allocates nothing. */
+    private volatile Long2ObjectHashMap<LeaseSessions> sessions = new Long2ObjectHashMap<>();
+
+    /** @throws IllegalArgumentException if the map cannot have such shards */
+    ServedShards(ServedSpace space, LeasedDescriptor map, LongSupplier nanoTime) {
+        this.space = space;
+        this.map = map;
+        this.nanoTime = nanoTime;
+        shape = map.shape();
+        shardsOfMap = map.regions() * shape.perRegion();
+        shards = new LeasedShard[map.regionsOfEach() * shape.perRegion()];
+        owners = new AtomicReferenceArray<>(shards.length);
+        BlockChecksum checksum = new BlockChecksum(map.keyHash());
+        for (int i = 0; i < shards.length; i++) {
+            int region = i / shape.perRegion();
+            int number = (region * map.servers() + map.server()) * shape.perRegion() + i % shape.perRegion();
+            shards[i] = new LeasedShard(
+                    number,
+                    space.region(region),
+                    i % shape.perRegion() * shape.shardBytes(),
+                    shape,
+                    map,
+                    checksum,
+                    nanoTime);
+        }
+    }
+
+    KeyHash keyHash() {
+        return map.keyHash();
+    }
+
+    /** The index here of the map's shard of a number, or {@link #ELSEWHERE}. @param number any */
+    int indexOf(int number) {
+        int region = number / shape.perRegion();
+        return number >= 0 && number < shardsOfMap && region % map.servers() == map.server()
+                ? region / map.servers() * shape.perRegion() + number % shape.perRegion()
+                : ELSEWHERE;
+    }
+
+    /** The index here of the shard that has a key, or {@link #ELSEWHERE}. */
+    int indexOfKey(long hash) {
+        return indexOf(ShardShape.shard(hash, shardsOfMap));
+    }
+
+    int count() {
+        return shards.length;
+    }
+
+    LeasedShard shard(int index) {
+        return shards[index];
+    }
+
+    /** The map's number of a shard. */
+    int number(int index) {
+        return (index / shape.perRegion() * map.servers() + map.server()) * shape.perRegion()
+                + index % shape.perRegion();
+    }
+
+    /** The thread that a shard belongs to, or null if it has none yet. */
+    @Nullable
+    ShardOwner owner(int index) {
+        return owners.get(index);
+    }
+
+    /** A shard belongs to another thread from now on. @return false if it does not belong to {@code before} any more */
+    boolean give(int index, @Nullable ShardOwner before, ShardOwner to) {
+        return owners.compareAndSet(index, before, to);
+    }
+
+    /** The sessions of a process. */
+    LeaseSessions sessions(long lease) {
+        LeaseSessions known = sessions.get(lease);
+        if (known != null) {
+            return known;
+        }
+        LeaseSessions made = add(lease);
+        if (!space.openedBy(lease)) {
+            // It may have ended before these were there, and ends but once.
+            ended(lease);
+        }
+        return made;
+    }
+
+    private synchronized LeaseSessions add(long lease) {
+        LeaseSessions known = sessions.get(lease);
+        if (known == null) {
+            known = new LeaseSessions(now());
+            var more = new Long2ObjectHashMap<>(sessions);
+            more.put(lease, known);
+            sessions = more;
+        }
+        return known;
+    }
+
+    /** The server's clock, in ns. */
+    long now() {
+        return nanoTime.getAsLong();
+    }
+
+    /** A process has ended, or has the map open no more. */
+    synchronized void ended(long lease) {
+        LeaseSessions known = sessions.get(lease);
+        if (known != null) {
+            var fewer = new Long2ObjectHashMap<>(sessions);
+            fewer.remove(lease);
+            sessions = fewer;
+            known.end();
+        }
+    }
+
+    ShardTotals totals() {
+        ShardTotals sum = ShardTotals.of(new long[ShardTotals.WORDS]);
+        for (LeasedShard shard : shards) {
+            sum = sum.plus(shard.totals());
+        }
+        return sum;
+    }
+}

@@ -1,0 +1,441 @@
+package io.farheap.kv.leased.server;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import io.farheap.kv.contract.KvStatus;
+import io.farheap.kv.format.BlockFormat;
+import io.farheap.kv.format.ObjectLife;
+import io.farheap.kv.leased.format.LeasedCalls;
+import io.farheap.memory.NativeMemory;
+import io.farheap.rpc.Arguments;
+import io.farheap.rpc.HeldRegions;
+import io.farheap.rpc.PendingCall;
+import io.farheap.rpc.Reply;
+import io.farheap.rpc.RpcHandler;
+import io.farheap.server.contract.ServedSpace;
+import io.farheap.server.contract.ServedSpaces;
+import io.farheap.server.service.ServerWork;
+import io.farheap.thread.FailSafeLog;
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What one of a server's threads does for leased maps: it carries out the calls of the shards that belong to it, and
+ * hands other calls to the threads of theirs. The thread alone uses it, but for {@link #hand} and {@link #hasEnded}.
+ */
+final class ShardThread implements ServerWork, ShardOwner {
+
+    private static final System.Logger LOG = System.getLogger(ShardThread.class.getName());
+
+    /** Calls of other threads that are carried out between two looks at the thread's rings. */
+    private static final int MOST_AT_ONCE = 32;
+
+    private final ServedMaps maps;
+    private final ServedSpaces spaces;
+    private final Runnable wake;
+    private final ShardAnswer answer = new ShardAnswer();
+    private final MemorySegment replies = MemorySegment.ofArray(new byte[LeasedCalls.MOST_ANSWER_BYTES]);
+    private final MemorySegment sum = MemorySegment.ofArray(new long[1]);
+    private final HandedCalls handed = new HandedCalls();
+    private final HandedCalls returned = new HandedCalls();
+    /** Calls that were taken and not carried out yet. */
+    private @Nullable HandedCall next;
+    /** Empty ones. */
+    private @Nullable HandedCall spare;
+
+    private @Nullable ServedSpace lastSpace;
+    private @Nullable ServedShards lastShards;
+    private @Nullable LeaseSessions lastSessions;
+    private @Nullable ServedShards lastSessionsOf;
+    private long lastLease;
+    /** How many threads there were when this one last looked which shards should be its own. */
+    private int peers;
+
+    /** The sessions of the process whose report is merged. */
+    private @Nullable LeaseSessions reporting;
+
+    private long reportedAt;
+
+    private final LeasedShard.ReadBudget budget = this::takeReads;
+    /** By kind of call: executes it on this thread. */
+    private final RpcHandler[] handlers = new RpcHandler[LeasedCalls.REPORT - LeasedCalls.GET + 1];
+
+    private volatile boolean ended;
+
+    ShardThread(ServedMaps maps, ServedSpaces spaces, Runnable wake) {
+        this.maps = maps;
+        this.spaces = spaces;
+        this.wake = wake;
+        for (int kind = 0; kind < handlers.length; kind++) {
+            int operation = LeasedCalls.GET + kind;
+            handlers[kind] = (held, in, out) -> execute(operation, held, in, out);
+        }
+    }
+
+    private long takeReads(long reads) {
+        LeaseSessions of = reporting;
+        return of == null ? 0 : of.take(reads, reportedAt);
+    }
+
+    /** The handler of a kind of calls, on this thread. */
+    RpcHandler handler(int operation) {
+        return handlers[operation - LeasedCalls.GET];
+    }
+
+    @Override
+    public boolean hasEnded() {
+        return ended;
+    }
+
+    @Override
+    public void hand(HandedCall call) {
+        handed.push(call);
+        if (ended) {
+            // It may have looked at its calls for the last time.
+            handOn(handed.takeAll());
+        }
+        wake.run();
+    }
+
+    /** As {@link RpcHandler#execute}, of a call with a key. */
+    int execute(int operation, HeldRegions held, Arguments in, Reply out) {
+        MemorySegment request = NativeMemory.ALL;
+        long from = in.address(0, in.bytes());
+        if (out.capacity() < LeasedCalls.ANSWER_VALUE || in.bytes() < LeasedCalls.KEY) {
+            throw new IllegalArgumentException("a call of " + in.bytes() + " bytes with room for " + out.capacity()
+                    + "; it has at least " + LeasedCalls.KEY + ", and room for " + LeasedCalls.ANSWER_VALUE);
+        }
+        ServedSpace space = spaces.find(LeasedCalls.space(request, from));
+        ServedShards shards = space == null || !space.openedBy(held.lease()) ? null : shards(space);
+        if (space == null || shards == null) {
+            return refuse(out, LeasedCalls.NO_MAP);
+        }
+        if (operation == LeasedCalls.REPORT) {
+            return report(shards, space.id(), held.lease(), request, from, in, out);
+        }
+        if (!isPossible(request, from, in.bytes())) {
+            return refuse(out, LeasedCalls.WRONG);
+        }
+        int keyBytes = LeasedCalls.keyBytes(request, from);
+        long hash = shards.keyHash().of(request, from + LeasedCalls.KEY, keyBytes);
+        int index = shards.indexOfKey(hash);
+        if (index == ServedShards.ELSEWHERE) {
+            return refuse(out, LeasedCalls.ELSEWHERE);
+        }
+        RepeatableCalls calls =
+                LeasedCalls.session(request, from) == 0 ? null : calls(shards, held.lease(), request, from);
+        if (calls == null && operation != LeasedCalls.GET && operation != LeasedCalls.RENEW) {
+            return refuse(out, LeasedCalls.WRONG);
+        }
+        ShardOwner owner = owner(shards, index);
+        if (owner == this) {
+            return carryOut(
+                    operation,
+                    shards,
+                    index,
+                    calls,
+                    request,
+                    from,
+                    hash,
+                    NativeMemory.ALL,
+                    out.address(0, out.capacity()),
+                    out.capacity());
+        }
+        HandedCall call = spare();
+        call.operation = operation;
+        call.lease = held.lease();
+        call.space = space.id();
+        call.shard = index;
+        call.hash = hash;
+        call.calls = calls;
+        call.copy(request, from, in.bytes());
+        call.pending = out.goesOn();
+        owner.hand(call);
+        return RpcHandler.LATER;
+    }
+
+    private int report(
+            ServedShards shards, long space, long lease, MemorySegment request, long from, Arguments in, Reply out) {
+        int blocks = LeasedCalls.reported(request, from);
+        int index = shards.indexOf(LeasedCalls.reportedShard(request, from));
+        if (blocks < 0 || blocks > LeasedCalls.MOST_REPORTED || LeasedCalls.reportBytes(blocks) > in.bytes()) {
+            return refuse(out, LeasedCalls.WRONG);
+        }
+        if (index == ServedShards.ELSEWHERE) {
+            return refuse(out, LeasedCalls.ELSEWHERE);
+        }
+        ShardOwner owner = owner(shards, index);
+        if (owner == this) {
+            return merge(
+                    shards, index, lease, request, from, NativeMemory.ALL, out.address(0, LeasedCalls.ANSWER_VALUE));
+        }
+        HandedCall call = spare();
+        call.operation = LeasedCalls.REPORT;
+        call.lease = lease;
+        call.space = space;
+        call.shard = index;
+        call.copy(request, from, in.bytes());
+        call.pending = out.goesOn();
+        owner.hand(call);
+        return RpcHandler.LATER;
+    }
+
+    private int merge(
+            ServedShards shards, int index, long lease, MemorySegment request, long from, MemorySegment to, long at) {
+        reporting = sessions(shards, lease);
+        reportedAt = shards.now();
+        shards.shard(index).report(request, from, budget);
+        LeasedCalls.answer(to, at, KvStatus.DONE, 0, 0, 0, 0, 0);
+        return LeasedCalls.ANSWER_VALUE;
+    }
+
+    private static int refuse(Reply out, int status) {
+        LeasedCalls.answer(NativeMemory.ALL, out.address(0, LeasedCalls.ANSWER_VALUE), status, 0, 0, 0, 0, 0);
+        return LeasedCalls.ANSWER_VALUE;
+    }
+
+    /** Whether a request of so many bytes has lengths and times that can be, and a key that is padded with zeros. */
+    private static boolean isPossible(MemorySegment request, long from, int bytes) {
+        int keyBytes = LeasedCalls.keyBytes(request, from);
+        int valueBytes = LeasedCalls.valueBytes(request, from);
+        long life = LeasedCalls.lifeMillis(request, from);
+        if (keyBytes < 1
+                || keyBytes > BlockFormat.MOST_KEY_BYTES
+                || valueBytes < 0
+                || valueBytes > LeasedCalls.mostValueBytes(keyBytes)
+                || LeasedCalls.valueAt(keyBytes) + valueBytes > bytes
+                || life < 0
+                || life > ObjectLife.MOST_MILLIS) {
+            return false;
+        }
+        for (int at = keyBytes; at < BlockFormat.padded(keyBytes); at++) {
+            if (request.get(JAVA_BYTE, from + LeasedCalls.KEY + at) != 0) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** The calls of a request's session, or null if there can be no such session or place. */
+    private @Nullable RepeatableCalls calls(ServedShards shards, long lease, MemorySegment request, long from) {
+        if (LeasedCalls.callPlace(request, from) >= LeasedCalls.MOST_SESSIONS
+                || LeasedCalls.callCount(request, from) == 0) {
+            return null;
+        }
+        return sessions(shards, lease).of(LeasedCalls.session(request, from), LeasedCalls.callPlace(request, from));
+    }
+
+    private LeaseSessions sessions(ServedShards shards, long lease) {
+        LeaseSessions last = lastSessions;
+        if (last == null || lease != lastLease || shards != lastSessionsOf || last.hasEnded()) {
+            last = shards.sessions(lease);
+            lastSessions = last;
+            lastSessionsOf = shards;
+            lastLease = lease;
+        }
+        return last;
+    }
+
+    private @Nullable ServedShards shards(ServedSpace space) {
+        if (space != lastSpace) {
+            lastShards = maps.shards(space);
+            lastSpace = space;
+        }
+        return lastShards;
+    }
+
+    /** The thread that a shard belongs to; this one if it had none that lives. */
+    private ShardOwner owner(ServedShards shards, int index) {
+        while (true) {
+            ShardOwner owner = shards.owner(index);
+            if (owner != null && !owner.hasEnded()) {
+                return owner;
+            }
+            if (shards.give(index, owner, this)) {
+                return this;
+            }
+        }
+    }
+
+    /**
+     * Carries a call out on a shard of this thread's, or finds the answer that it has had.
+     *
+     * @param to receives the answer from {@code toAt} on
+     * @param capacity of the client's room for it
+     * @return the length of the answer
+     */
+    private int carryOut(
+            int operation,
+            ServedShards shards,
+            int index,
+            @Nullable RepeatableCalls calls,
+            MemorySegment request,
+            long from,
+            long hash,
+            MemorySegment to,
+            long toAt,
+            int capacity) {
+        LeasedShard shard = shards.shard(index);
+        boolean first = true;
+        if (calls == null) {
+            shard.call(operation, request, from, hash, answer);
+        } else {
+            int place = LeasedCalls.callPlace(request, from);
+            long count = LeasedCalls.callCount(request, from);
+            first = calls.begin(place, count);
+            if (first) {
+                shard.call(operation, request, from, hash, answer);
+                calls.end(place, count, answer, sum(operation, shard));
+            } else {
+                sum.set(JAVA_LONG, 0, calls.answer(place, count, answer));
+            }
+        }
+        LeasedCalls.answer(
+                to,
+                toAt,
+                answer.status,
+                answer.valueBytes,
+                answer.version,
+                LeasedCalls.place(shards.number(index), answer.unit),
+                answer.incarnation,
+                answer.termNanos);
+        boolean increments = operation == LeasedCalls.INCREMENT;
+        int valueBytes = increments && !first ? Long.BYTES : answer.valueBytes;
+        if (answer.status != KvStatus.DONE
+                || !increments && operation != LeasedCalls.GET
+                || LeasedCalls.ANSWER_VALUE + valueBytes > capacity) {
+            return LeasedCalls.ANSWER_VALUE;
+        }
+        if (first) {
+            LeasedCalls.value(to, toAt, shard.memory(), answer.valueAt, valueBytes);
+        } else {
+            LeasedCalls.value(to, toAt, sum, 0, valueBytes);
+        }
+        return LeasedCalls.ANSWER_VALUE + valueBytes;
+    }
+
+    private long sum(int operation, LeasedShard shard) {
+        return operation == LeasedCalls.INCREMENT && answer.status == KvStatus.DONE
+                ? shard.memory().get(JAVA_LONG, answer.valueAt)
+                : 0;
+    }
+
+    private HandedCall spare() {
+        if (spare == null) {
+            spare = returned.takeAll();
+        }
+        HandedCall call = spare;
+        if (call == null) {
+            return new HandedCall(returned::push);
+        }
+        spare = call.next;
+        return call;
+    }
+
+    @Override
+    public boolean run(boolean busy) {
+        if (peers != maps.threads()) {
+            peers = maps.threads();
+            maps.giveAway(this);
+        }
+        if (next == null && !handed.isEmpty()) {
+            next = handed.takeAll();
+        }
+        for (int i = 0; i < MOST_AT_ONCE && next != null; i++) {
+            HandedCall call = next;
+            next = call.next;
+            carryOut(call);
+        }
+        return next != null || !handed.isEmpty();
+    }
+
+    private void carryOut(HandedCall call) {
+        PendingCall pending = call.pending;
+        if (pending == null || pending.cancelled()) {
+            // Its connection has failed: the client sends it again, or has had another answer, which this may not undo.
+            giveBack(call);
+            return;
+        }
+        // It is given back once: a call that is twice among those to be used again is behind itself there.
+        boolean handedOn = false;
+        try {
+            ServedSpace space = spaces.find(call.space);
+            ServedShards shards = space == null || !space.openedBy(call.lease) ? null : shards(space);
+            int bytes = LeasedCalls.ANSWER_VALUE;
+            if (shards == null) {
+                LeasedCalls.answer(replies, 0, LeasedCalls.NO_MAP, 0, 0, 0, 0, 0);
+            } else {
+                ShardOwner owner = owner(shards, call.shard);
+                if (owner != this) {
+                    handedOn = true;
+                    owner.hand(call);
+                    return;
+                }
+                bytes = call.operation == LeasedCalls.REPORT
+                        ? merge(shards, call.shard, call.lease, call.request, 0, replies, 0)
+                        : carryOut(
+                                call.operation,
+                                shards,
+                                call.shard,
+                                call.calls,
+                                call.request,
+                                0,
+                                call.hash,
+                                replies,
+                                0,
+                                pending.capacity());
+            }
+            pending.answer(replies, 0, bytes);
+        } catch (RuntimeException e) {
+            FailSafeLog.log(LOG, "a call of a leased map failed", e);
+            if (!handedOn) {
+                pending.fail();
+            }
+        } catch (Error e) {
+            // It ends this thread, but not that of the client's connection, which would wait for an answer for ever.
+            if (!handedOn) {
+                pending.fail();
+            }
+            throw e;
+        } finally {
+            if (!handedOn) {
+                giveBack(call);
+            }
+        }
+    }
+
+    private static void giveBack(HandedCall call) {
+        call.pending = null;
+        call.calls = null;
+        call.home.accept(call);
+    }
+
+    /**
+     * Calls that it has not carried out go to the first thread that lives. If there is none, they have no answer, and
+     * their clients' connections have failed.
+     */
+    @Override
+    public void ended() {
+        ended = true;
+        maps.remove(this);
+        handOn(next);
+        next = null;
+        handOn(handed.takeAll());
+    }
+
+    private void handOn(@Nullable HandedCall first) {
+        HandedCall call = first;
+        while (call != null) {
+            HandedCall following = call.next;
+            PendingCall pending = call.pending;
+            ShardOwner other = maps.anyThread();
+            if (other != null) {
+                other.hand(call);
+            } else if (pending != null) {
+                pending.fail();
+            }
+            call = following;
+        }
+    }
+}

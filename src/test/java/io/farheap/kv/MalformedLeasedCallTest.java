@@ -1,0 +1,177 @@
+package io.farheap.kv;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.farheap.control.SpaceKey;
+import io.farheap.kv.contract.KvStatus;
+import io.farheap.kv.format.KeyHash;
+import io.farheap.kv.leased.format.LeasedCalls;
+import io.farheap.kv.leased.format.LeasedDescriptor;
+import io.farheap.remote.RegisteredBuffer;
+import io.farheap.remote.RemoteMemory;
+import io.farheap.remote.RemoteSpace;
+import io.farheap.remote.RpcOptions;
+import io.farheap.remote.RpcQueue;
+import io.farheap.remote.contract.Outcome;
+import io.farheap.remote.contract.PostResult;
+import io.farheap.remote.contract.RemoteServer;
+import io.farheap.testing.Effort;
+import io.farheap.testing.TestDevice;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.Test;
+
+/** Any process with a lease on a server may send any bytes to the service for leased maps. */
+class MalformedLeasedCallTest {
+
+    private static final String NAME = "malformed";
+    private static final int CALLS = Effort.either(10_000, 50_000);
+    private static final int OPERATIONS = LeasedCalls.REPORT - LeasedCalls.GET + 1;
+    private static final int REPLY = 4096;
+    private static final int OBJECTS = 200;
+    /** The first key, so that no key is made of zeros. */
+    private static final int FIRST = 0x51637586;
+
+    private static final ValueLayout.OfLong WORD = ValueLayout.JAVA_LONG;
+
+    private int outcome;
+    private int ended;
+
+    private void call(
+            RpcQueue queue, RemoteServer server, RegisteredBuffer buffer, int operation, int bytes, int room) {
+        int before = ended;
+        assertEquals(PostResult.OK, queue.call(server, operation, buffer, 0, bytes, REPLY, room, 0));
+        queue.send();
+        while (ended == before) {
+            if (queue.poll((tag, how, length) -> {
+                        outcome = how;
+                        ended++;
+                    })
+                    == 0) {
+                queue.await(1_000_000);
+            }
+        }
+        assertTrue(outcome == Outcome.DONE || outcome == Outcome.FAILED, () -> Outcome.describe(outcome));
+    }
+
+    @Test
+    void aStrangerIsRefusedAndAMembersNonsenseHarmsNobody() {
+        long seed = System.nanoTime();
+        SplittableRandom random = new SplittableRandom(seed);
+        RpcOptions options = RpcOptions.DEFAULT.with(2, 1).withRecordBytes(REPLY);
+        try (TestServers servers = new TestServers(NAME);
+                RemoteMemory process = RemoteMemory.open(TestDevice.client(), "another")) {
+            String[] one = servers.startAll(1, 2, 4 << 20);
+            RemoteServer server = process.attach(one[0]);
+            try (FarMap map = servers.named(one)
+                            .engine(FarMapBuilder.LEASED)
+                            .memory(8 << 20)
+                            .objects(40_000)
+                            .create();
+                    MapSession session = map.openSession();
+                    RpcQueue queue = process.openRpcQueue(options);
+                    RegisteredBuffer buffer = process.register(2L * REPLY)) {
+                for (int i = 0; i < OBJECTS; i++) {
+                    session.set(TestServers.key(FIRST + i), TestServers.value(i, 4 * i));
+                }
+                long id = process.openSpace(server, SpaceKey.of(NAME, TestServers.TOKEN))
+                        .id();
+                for (int i = 0; i < CALLS; i++) {
+                    fill(buffer.segment(), random, id);
+                    int bytes = random.nextInt(random.nextInt(10) == 0 ? REPLY : 200);
+                    int room = random.nextInt(4) == 0 ? random.nextInt(REPLY) : LeasedCalls.ANSWER_VALUE;
+                    call(queue, server, buffer, LeasedCalls.GET + random.nextInt(OPERATIONS), bytes, room);
+                }
+                for (int i = 0; i < OBJECTS; i++) {
+                    assertArrayEquals(
+                            TestServers.value(i, 4 * i),
+                            session.get(TestServers.key(FIRST + i)),
+                            "key " + i + ", seed " + seed);
+                }
+            }
+        }
+    }
+
+    /** Fills a request with what is nearly one now and then. */
+    private static void fill(MemorySegment request, SplittableRandom random, long space) {
+        for (int at = 0; at < REPLY; at += Long.BYTES) {
+            request.set(WORD, at, random.nextInt(3) == 0 ? 0 : random.nextLong());
+        }
+        if (random.nextInt(10) > 0) {
+            int keyBytes = random.nextInt(8) == 0 ? random.nextInt(1 << 16) : 1 + random.nextInt(24);
+            int valueBytes = random.nextInt(8) == 0 ? random.nextInt() : random.nextInt(60);
+            LeasedCalls.request(
+                    request,
+                    0,
+                    random.nextInt(20) == 0 ? random.nextLong() : space,
+                    keyBytes,
+                    valueBytes,
+                    random.nextLong(),
+                    random.nextInt(8) == 0 ? random.nextLong() : random.nextInt(1000));
+            if (random.nextInt(8) > 0) {
+                LeasedCalls.name(request, 0, random.nextLong() >>> 1, random.nextInt(1100), 1 + random.nextInt(100));
+            }
+            if (keyBytes <= 24 && random.nextInt(4) > 0) {
+                request.asSlice(LeasedCalls.KEY + keyBytes, 32 - keyBytes).fill((byte) 0);
+            }
+        }
+    }
+
+    /** A shard's thread follows what the shard's memory says; so it serves no space that clients can write. */
+    @Test
+    void aSpaceThatClientsCanWriteIsNoLeasedMap() {
+        RpcOptions options = RpcOptions.DEFAULT.with(2, 1).withRecordBytes(REPLY);
+        try (TestServers servers = new TestServers(NAME);
+                RemoteMemory process = RemoteMemory.open(TestDevice.client(), "writer")) {
+            RemoteServer server = process.attach(servers.startAll(1, 2, 1 << 20)[0]);
+            byte[] descriptor =
+                    new LeasedDescriptor(1, 0, 1, 2, 1 << 20, 100, 1000, 1000, 16, new KeyHash(1, 2)).encode();
+            for (boolean readOnly : new boolean[] {false, true}) {
+                try (RemoteSpace space = process.createSpace(
+                                server, SpaceKey.of(NAME, TestServers.TOKEN), 2, 0, descriptor, readOnly);
+                        RpcQueue queue = process.openRpcQueue(options);
+                        RegisteredBuffer buffer = process.register(2L * REPLY)) {
+                    buffer.segment().fill((byte) 0);
+                    LeasedCalls.request(buffer.segment(), 0, space.id(), 8, 0, 0, 0);
+                    call(queue, server, buffer, LeasedCalls.GET, LeasedCalls.KEY + 8, 200);
+                    assertEquals(
+                            readOnly ? KvStatus.ABSENT : LeasedCalls.NO_MAP,
+                            LeasedCalls.status(buffer.segment(), REPLY));
+                    space.drop();
+                }
+                servers.awaitFree(0, 2);
+            }
+        }
+    }
+
+    @Test
+    void aProcessWithoutTheMapIsRefused() {
+        RpcOptions options = RpcOptions.DEFAULT.with(2, 1).withRecordBytes(REPLY);
+        try (TestServers servers = new TestServers(NAME);
+                RemoteMemory process = RemoteMemory.open(TestDevice.client(), "stranger")) {
+            String[] one = servers.startAll(1, 2, 1 << 20);
+            RemoteServer server = process.attach(one[0]);
+            try (FarMap map = servers.named(one)
+                            .engine(FarMapBuilder.LEASED)
+                            .memory(2 << 20)
+                            .objects(2000)
+                            .create();
+                    RemoteMemory member = RemoteMemory.open(TestDevice.client(), "member");
+                    RpcQueue queue = process.openRpcQueue(options);
+                    RegisteredBuffer buffer = process.register(2L * REPLY)) {
+                long id = member.openSpace(member.attach(one[0]), SpaceKey.of(NAME, TestServers.TOKEN))
+                        .id();
+                for (int operation = 0; operation < OPERATIONS; operation++) {
+                    LeasedCalls.request(buffer.segment(), 0, id, 8, 0, 0, 0);
+                    LeasedCalls.name(buffer.segment(), 0, LeasedCalls.session(1, 1), 0, 1);
+                    call(queue, server, buffer, LeasedCalls.GET + operation, LeasedCalls.KEY + 8, 200);
+                    assertEquals(LeasedCalls.NO_MAP, LeasedCalls.status(buffer.segment(), REPLY), "call " + operation);
+                }
+                assertEquals(0, map.stats().objects());
+            }
+        }
+    }
+}

@@ -1,0 +1,248 @@
+package io.farheap.kv.leased.server;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.farheap.kv.format.KeyHash;
+import io.farheap.kv.leased.format.LeasedCalls;
+import io.farheap.kv.leased.format.LeasedDescriptor;
+import io.farheap.rpc.PutOffCalls;
+import io.farheap.server.contract.ServedSpace;
+import io.farheap.server.contract.ServedSpaces;
+import io.farheap.server.contract.SpaceListener;
+import io.farheap.server.contract.SpacePin;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Threads of a server that hand calls of a leased map over to each other. */
+class ShardThreadTest {
+
+    private static final long LEASE = 5;
+    private static final int REGION = 1 << 20;
+    private static final KeyHash HASH = new KeyHash(1, 2);
+
+    private final ServedSpace space = new Space();
+    private final ServedMaps maps = new ServedMaps(() -> {});
+    /** Wakes the rings' thread, and those of the shards. */
+    private Runnable wake = () -> {};
+
+    private final PutOffCalls calls = new PutOffCalls(() -> wake.run());
+    /** Calls that were given back. */
+    private final List<HandedCall> returned = new ArrayList<>();
+
+    private ShardThread first;
+    private ShardThread second;
+    private ServedShards shards;
+    private boolean opened = true;
+
+    private final class Space implements ServedSpace {
+
+        private final MemorySegment memory = Arena.ofAuto().allocate(2 * REGION, 4096);
+
+        @Override
+        public long id() {
+            return 7;
+        }
+
+        @Override
+        public String name() {
+            return "map";
+        }
+
+        @Override
+        public byte[] descriptor() {
+            return new LeasedDescriptor(1, 0, 1, 2, REGION, 100, 1000, 1000, 16, HASH).encode();
+        }
+
+        @Override
+        public int regions() {
+            return 2;
+        }
+
+        @Override
+        public long regionBytes() {
+            return REGION;
+        }
+
+        @Override
+        public MemorySegment region(int place) {
+            return memory.asSlice((long) place * REGION, REGION);
+        }
+
+        @Override
+        public boolean readOnly() {
+            return true;
+        }
+
+        @Override
+        public boolean openedBy(long leaseId) {
+            return opened && leaseId == LEASE;
+        }
+    }
+
+    private final ServedSpaces spaces = new ServedSpaces() {
+
+        @Override
+        public @Nullable ServedSpace find(long spaceId) {
+            return spaceId == 7 ? space : null;
+        }
+
+        @Override
+        public @Nullable SpacePin use(long spaceId) {
+            return null;
+        }
+
+        @Override
+        public void listen(SpaceListener listener) {}
+    };
+
+    @BeforeEach
+    void start() {
+        first = thread();
+        second = thread();
+        ServedShards made = maps.shards(space);
+        assertNotNull(made);
+        shards = made;
+    }
+
+    private ShardThread thread() {
+        ShardThread made = new ShardThread(maps, spaces, () -> wake.run());
+        maps.add(made);
+        return made;
+    }
+
+    /** A call of one key to the shard that has it. */
+    private HandedCall call(int operation, int count) {
+        MemorySegment request = MemorySegment.ofArray(new byte[LeasedCalls.KEY + 16]);
+        LeasedCalls.request(request, 0, 7, 8, 8, 0, 0);
+        LeasedCalls.name(request, 0, LeasedCalls.session(0, 1), count, 1);
+        request.set(JAVA_BYTE, LeasedCalls.KEY, (byte) 1);
+        HandedCall call = new HandedCall(returned::add);
+        call.operation = operation;
+        call.lease = LEASE;
+        call.space = 7;
+        call.hash = HASH.of(request, LeasedCalls.KEY, 8);
+        call.shard = shards.indexOfKey(call.hash);
+        call.calls = shards.sessions(LEASE).of(LeasedCalls.session(0, 1), count);
+        call.copy(request, 0, LeasedCalls.KEY + 16);
+        call.pending = calls.add();
+        return call;
+    }
+
+    private ShardThread owner(HandedCall call) {
+        return shards.owner(call.shard) == first ? first : second;
+    }
+
+    @Test
+    void aMapsShardsAreSpreadOverTheThreads() {
+        assertSame(first, shards.owner(0));
+        assertSame(second, shards.owner(1));
+    }
+
+    @Test
+    void aHandedCallIsCarriedOutByItsShardsThread() {
+        HandedCall set = call(LeasedCalls.SET, 1);
+        ShardThread owner = owner(set);
+        (owner == first ? second : first).hand(set);
+        first.run(false);
+        second.run(false);
+        first.run(false);
+        assertTrue(calls.takeAnswer());
+        assertEquals(1, shards.totals().objects());
+    }
+
+    /** The connection was fenced, and its client has had another answer or sends the call again. */
+    @Test
+    void aCallOfAConnectionThatHasEndedIsNotCarriedOut() {
+        HandedCall set = call(LeasedCalls.SET, 1);
+        ShardThread owner = owner(set);
+        owner.hand(set);
+        calls.cancel();
+        owner.run(false);
+        assertEquals(0, shards.totals().objects());
+        assertNull(set.pending, "the call can be used again");
+    }
+
+    @Test
+    void aCallOfAProcessThatHasEndedIsNotCarriedOut() {
+        HandedCall set = call(LeasedCalls.SET, 1);
+        ShardThread owner = owner(set);
+        owner.hand(set);
+        opened = false;
+        owner.run(false);
+        assertEquals(0, shards.totals().objects());
+        assertTrue(calls.takeAnswer());
+    }
+
+    private static void failsToWake() {
+        throw new IllegalStateException("it cannot be woken");
+    }
+
+    @Test
+    void aCallWhoseAnswerFailsIsGivenBackOnce() {
+        HandedCall set = call(LeasedCalls.SET, 1);
+        ShardThread owner = owner(set);
+        owner.hand(set);
+        wake = ShardThreadTest::failsToWake;
+        owner.run(false);
+        assertEquals(List.of(set), returned);
+        assertFalse(calls.hasFailed());
+        assertTrue(calls.takeAnswer());
+    }
+
+    @Test
+    void aCallThatWasHandedOnBelongsToTheNextThread() {
+        HandedCall set = call(LeasedCalls.SET, 1);
+        ShardThread owner = owner(set);
+        ShardThread other = owner == first ? second : first;
+        other.hand(set);
+        wake = ShardThreadTest::failsToWake;
+        other.run(false);
+        assertEquals(List.of(), returned);
+        wake = () -> {};
+        owner.run(false);
+        assertEquals(List.of(set), returned);
+        assertFalse(calls.hasFailed());
+        assertTrue(calls.takeAnswer());
+        assertEquals(1, shards.totals().objects());
+    }
+
+    /** An error ends the thread; the call has an answer all the same, and the shard another thread. */
+    @Test
+    void aCallThatEndsItsThreadFails() {
+        HandedCall set = call(LeasedCalls.SET, 1);
+        HandedCall next = call(LeasedCalls.SET, 2);
+        ShardThread owner = owner(set);
+        ShardThread other = owner == first ? second : first;
+        shards.shard(set.shard).fail(() -> {
+            throw new StackOverflowError();
+        });
+        owner.hand(set);
+        owner.hand(next);
+        assertThrows(StackOverflowError.class, () -> owner.run(false));
+        assertTrue(calls.hasFailed());
+        assertTrue(calls.takeAnswer());
+        shards.shard(set.shard).fail(() -> {});
+        owner.ended();
+        other.run(false);
+        assertFalse(calls.hasFailed());
+        assertTrue(calls.takeAnswer());
+        assertEquals(1, shards.totals().objects());
+        assertSame(other, shards.owner(set.shard));
+        HandedCall get = call(LeasedCalls.GET, 3);
+        owner.hand(get);
+        other.run(false);
+        assertTrue(calls.takeAnswer());
+    }
+}

@@ -1,0 +1,236 @@
+package io.farheap.kv.space;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.farheap.kv.format.SlotWord;
+import io.farheap.kv.policy.ObjectMetadata;
+import io.farheap.memory.PrivateMemory;
+import io.farheap.posix.PosixException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongFunction;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class PointerCacheTest {
+
+    private static final long ERA = 7;
+
+    private final PointerCache pointers = new PointerCache(64);
+    private final PointerCache.Found found = new PointerCache.Found();
+    private final ObjectMetadata object =
+            new ObjectMetadata().insertTime(11).lastAccess(12).frequency(13);
+
+    @AfterEach
+    void close() {
+        pointers.close();
+    }
+
+    private static long word(int place) {
+        return SlotWord.withPointers(SlotWord.live(place, 3, 5, 2));
+    }
+
+    @Test
+    void aPointerIsFoundInItsEraAlone() {
+        assertFalse(pointers.find(1, ERA, found));
+        pointers.keep(1, word(9), 15, ERA, object);
+        assertTrue(pointers.find(1, ERA, found));
+        assertEquals(word(9), found.word());
+        assertEquals(15, found.slot());
+        assertFalse(pointers.find(1, ERA + 1, found));
+        assertFalse(pointers.find(1, ERA - 1, found));
+        assertFalse(pointers.find(2, ERA, found));
+        assertTrue(pointers.knows(1));
+        pointers.keep(1, word(9), 15, ERA + 1, object);
+        assertTrue(pointers.find(1, ERA + 1, found));
+    }
+
+    @Test
+    void whatIsKnownOfAccessesIsKept() {
+        pointers.keep(1, word(9), 0, ERA, object);
+        ObjectMetadata read = new ObjectMetadata();
+        assertTrue(pointers.accesses(1, read));
+        assertEquals(11, read.insertTime());
+        assertEquals(12, read.lastAccess());
+        assertEquals(13, read.frequency());
+        pointers.noteAccesses(1, read.lastAccess(20));
+        pointers.keepNoted(1, word(10), 1, ERA);
+        assertTrue(pointers.accesses(1, read.lastAccess(0)));
+        assertEquals(20, read.lastAccess());
+        assertTrue(pointers.find(1, ERA, found));
+        assertEquals(word(10), found.word());
+        assertFalse(pointers.accesses(2, read));
+    }
+
+    @Test
+    void aKeyThatWasFoundOnceIsNoPointer() {
+        assertFalse(pointers.note(1));
+        assertTrue(pointers.note(1));
+        assertTrue(pointers.knows(1));
+        assertFalse(pointers.find(1, ERA, found));
+        assertFalse(pointers.find(1, 0, found));
+    }
+
+    @Test
+    void aPointerThatLeadNowhereIsNotFoundAgain() {
+        pointers.keep(1, word(9), 0, ERA, object);
+        pointers.drop(1, word(8));
+        assertTrue(pointers.find(1, ERA, found), "another word's");
+        pointers.drop(1, word(9));
+        assertFalse(pointers.find(1, ERA, found));
+        assertTrue(pointers.knows(1));
+    }
+
+    /** One scan of many keys does not drop those that are used. */
+    @Test
+    void pointersThatAreUsedStay() {
+        for (int hash = 1; hash <= 16; hash++) {
+            pointers.keep(hash, word(hash), 0, ERA, object);
+        }
+        SplittableRandom random = new SplittableRandom(1);
+        int kept = 0;
+        for (int round = 0; round < 100; round++) {
+            for (int hash = 1; hash <= 16; hash++) {
+                kept += pointers.find(hash, ERA, found) ? 1 : 0;
+            }
+            pointers.note(random.nextLong());
+        }
+        assertTrue(kept > 1400, kept + " of 1600");
+    }
+
+    @Test
+    void pointersThatAreNotUsedMakeRoom() {
+        for (int hash = 1; hash <= 64; hash++) {
+            pointers.keep(hash, word(hash), 0, ERA, object);
+        }
+        int keys = 0;
+        for (int round = 0; round < 10; round++) {
+            for (int hash = 1000; hash < 1016; hash++) {
+                pointers.note(hash);
+            }
+        }
+        for (int hash = 1000; hash < 1016; hash++) {
+            keys += pointers.knows(hash) ? 1 : 0;
+        }
+        assertTrue(keys > 12, keys + " of 16");
+    }
+
+    @Test
+    void anObjectThatStaysMarkedIsToBeStoredAgain() {
+        pointers.keep(1, word(9), 0, ERA, object);
+        for (int i = 1; i < 64; i++) {
+            assertFalse(pointers.meetsMarked(1, word(9)));
+        }
+        assertTrue(pointers.meetsMarked(1, word(9)));
+        for (int i = 0; i < 200; i++) {
+            assertFalse(pointers.meetsMarked(1, word(i % 2)), "the slot changes");
+        }
+    }
+
+    /** A process that comes later has not known the key before; other keys come meanwhile, and are found once. */
+    @Test
+    void anObjectThatStaysMarkedIsNotedToo() {
+        assertFalse(pointers.meetsMarked(2, word(9)));
+        assertTrue(pointers.knows(2));
+        SplittableRandom random = new SplittableRandom(1);
+        int gets = 1;
+        while (!pointers.meetsMarked(2, word(9))) {
+            gets++;
+            for (int i = 0; i < 20; i++) {
+                pointers.note(random.nextLong());
+            }
+            assertTrue(gets < 200, "it stays marked");
+        }
+    }
+
+    @Test
+    void withoutMemoryNoneAreKept() {
+        List<Long> asked = new ArrayList<>();
+        LongFunction<PrivateMemory> none = bytes -> {
+            asked.add(bytes);
+            throw new PosixException("mmap", 12);
+        };
+        try (PointerCache without = new PointerCache(64, none)) {
+            assertFalse(without.note(1));
+            assertFalse(without.note(1));
+            without.keep(1, word(9), 0, ERA, object);
+            assertFalse(without.find(1, ERA, found));
+            assertFalse(without.holdsMemory());
+        }
+        assertEquals(List.of(64L * PointerCache.ENTRY_BYTES), asked);
+    }
+
+    @Test
+    void theyCountWhileTheLeasesAreHeld() {
+        assertTrue(pointers.areHeld());
+        AtomicLong until = new AtomicLong(System.nanoTime());
+        pointers.onlyUnder(until::get);
+        assertFalse(pointers.areHeld());
+        // They have been renewed.
+        until.addAndGet(Long.MAX_VALUE / 2);
+        assertTrue(pointers.areHeld());
+        pointers.stop();
+        assertFalse(pointers.areHeld());
+    }
+
+    @Test
+    void noneAreKeptWithoutRoomOrAfterAStop() {
+        try (PointerCache none = new PointerCache(0)) {
+            assertEquals(0, none.capacity());
+            assertFalse(none.note(1));
+            assertFalse(none.note(1));
+            none.keep(1, word(9), 0, ERA, object);
+            assertFalse(none.find(1, ERA, found));
+        }
+        pointers.keep(1, word(9), 0, ERA, object);
+        pointers.stop();
+        assertFalse(pointers.find(1, ERA, found));
+        pointers.keep(1, word(9), 0, ERA, object);
+        assertFalse(pointers.find(1, ERA, found));
+        assertTrue(pointers.holdsMemory(), "a session may be using it");
+        pointers.close();
+        assertFalse(pointers.holdsMemory());
+    }
+
+    @Test
+    void thereIsRoomForAsManyAsWereAskedFor() {
+        for (int wanted : new int[] {1, 4, 5, 8, 1000, 1 << 18}) {
+            try (PointerCache cache = new PointerCache(wanted)) {
+                assertTrue(cache.capacity() >= wanted && cache.capacity() < 2L * wanted + 4, wanted + " wanted");
+            }
+        }
+    }
+
+    /** Threads write one entry at the same time: what is found was kept as it is. */
+    @Test
+    void aTornEntryIsNoPointer() throws Exception {
+        AtomicInteger wrong = new AtomicInteger();
+        Thread[] threads = new Thread[3];
+        for (int i = 0; i < threads.length; i++) {
+            int number = i;
+            threads[i] = new Thread(() -> {
+                PointerCache.Found mine = new PointerCache.Found();
+                ObjectMetadata accesses = new ObjectMetadata();
+                for (int n = 0; n < 100_000; n++) {
+                    int place = number << 20 | n;
+                    pointers.keep(1, word(place), place & 15, 1 + place % 1000, accesses);
+                    long era = 1 + n % 1000;
+                    if (pointers.find(1, era, mine)) {
+                        long at = SlotWord.place(mine.word());
+                        wrong.addAndGet(1 + at % 1000 == era && (at & 15) == mine.slot() ? 0 : 1);
+                    }
+                }
+            });
+            threads[i].start();
+        }
+        for (Thread thread : threads) {
+            thread.join();
+        }
+        assertEquals(0, wrong.get());
+    }
+}
