@@ -111,13 +111,13 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
 
     /** The terms on which the cache is allocated, with another capacity and for the rest of its lifetime. */
     private CacheRequest terms(CacheRequest request, long bytes) {
-        long left = endsAt == 0 ? 0 : leftMillis();
+        long ends = endsAt;
         return new CacheRequest(
                 request.cacheId(),
                 request.clientId(),
                 request.name(),
                 bytes,
-                left,
+                ends == 0 ? 0 : leftMillis(ends),
                 request.place(),
                 List.of(telling.candidate()),
                 request.tenant());
@@ -243,7 +243,7 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
             return false;
         }
         synchronized (lifetimeLock) {
-            long left = endsAt == 0 ? Long.MAX_VALUE : leftMillis();
+            long left = endsAt == 0 ? Long.MAX_VALUE : leftMillis(endsAt);
             if (left - leftMillis < WRONG_MILLIS) {
                 return false;
             }
@@ -263,8 +263,8 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
         }
     }
 
-    private long leftMillis() {
-        return Math.max(1, TimeUnit.NANOSECONDS.toMillis(endsAt - System.nanoTime()));
+    private static long leftMillis(long ends) {
+        return Math.max(1, TimeUnit.NANOSECONDS.toMillis(ends - System.nanoTime()));
     }
 
     @Override

@@ -103,6 +103,7 @@ public final class ManagerConnection implements AutoCloseable {
      */
     public <T> T call(Function<CacheManager, T> call) {
         long until = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(PATIENCE_MILLIS);
+        boolean left = false;
         while (true) {
             ManagerClient asked = client();
             try {
@@ -120,7 +121,13 @@ public final class ManagerConnection implements AutoCloseable {
                 }
                 if (!answers) {
                     forget(asked);
-                    return call.apply(client());
+                    if (left) {
+                        throw e;
+                    }
+                    left = true;
+                    // The next one may have begun to lead just now, and be unable to write at first.
+                    until = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(PATIENCE_MILLIS);
+                    continue;
                 }
             }
             pause("the manager could not do it");
@@ -228,6 +235,8 @@ public final class ManagerConnection implements AutoCloseable {
             begun.completeExceptionally(Objects.requireNonNullElseGet(failure, ManagerConnection::closed));
         } else if (late) {
             found.close();
+            // The keeper, too, may have found that this is closed, and completes none.
+            begun.completeExceptionally(closed());
         } else {
             begun.complete(found);
         }

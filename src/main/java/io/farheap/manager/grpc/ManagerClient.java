@@ -5,6 +5,7 @@ import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
 import io.farheap.control.ManagerKey;
 import io.farheap.control.grpc.CallChannel;
+import io.farheap.control.plane.ControlPlane;
 import io.farheap.control.plane.HostPort;
 import io.farheap.manager.Allocation;
 import io.farheap.manager.AllocationCandidate;
@@ -45,6 +46,7 @@ import io.grpc.stub.StreamObserver;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -52,11 +54,14 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A {@link CacheManager} over gRPC. A call ends after {@value #CALL_MILLIS} ms with DEADLINE_EXCEEDED; answers that
- * make no sense end with BAD_REPLY. Thread-safe, with one I/O thread of its own.
+ * make no sense end with BAD_REPLY. If the manager answers that it cannot do now what is asked, as while a write of its
+ * state is late, the call is made again for {@value #CALL_MILLIS} ms. Thread-safe, with one I/O thread of its own.
  */
 public final class ManagerClient implements CacheManager, AutoCloseable {
 
     private static final long CALL_MILLIS = 5_000;
+    /** Between two attempts of a call that the manager cannot execute now. */
+    private static final long PAUSE_MILLIS = 200;
     /** A manager answers this at once, whatever else it does. */
     private static final long CONFIRM_MILLIS = 2_000;
     /** A page of caches, each on a hundred servers. */
@@ -302,8 +307,32 @@ public final class ManagerClient implements CacheManager, AutoCloseable {
     }
 
     private <R, T> T call(long millis, Function<ManagerBlockingStub, R> call, Function<R, T> check) {
-        R reply = channel.call(stub, millis, call);
-        return sensible(() -> check.apply(reply));
+        long until = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(CALL_MILLIS);
+        while (true) {
+            try {
+                R reply = channel.call(stub, millis, call);
+                return sensible(() -> check.apply(reply));
+            } catch (ControlException e) {
+                if (!isRefusalForNow(e) || System.nanoTime() - until >= 0) {
+                    throw e;
+                }
+            }
+            pause();
+        }
+    }
+
+    private boolean isRefusalForNow(ControlException e) {
+        return e.code() == Code.UNAVAILABLE
+                && String.valueOf(e.getMessage()).startsWith(channel.peer() + ": " + ControlPlane.CANNOT_NOW);
+    }
+
+    private void pause() {
+        try {
+            Thread.sleep(PAUSE_MILLIS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new ControlException(Code.CANCELLED, "interrupted while " + channel.peer() + " was unable", e);
+        }
     }
 
     private <T> T sensible(Supplier<T> read) {

@@ -147,8 +147,8 @@ public final class ClusterManager implements CacheManager {
         ReentrantLock mutex = new ReentrantLock();
         this.servers = new Servers(
                 prices, rates, inbox, options.serverSilentNanos(), options.forgetNanos(), supply.spares() > 0);
-        this.clients = new Clients(options.clientSilentNanos());
-        this.journal = new Journal(store, mutex, this::written, this::load);
+        this.clients = new Clients(options.clientSilentNanos(), started);
+        this.journal = new Journal(store, mutex, this::written, this::load, nanos);
         this.lock = new ManagerLock(mutex, journal, inbox, this::hear);
         this.tenants = new Tenants(journal);
         this.caches = new Caches(servers, journal, tenants);
@@ -687,11 +687,14 @@ public final class ClusterManager implements CacheManager {
             // This process stood still, so it has not received what clients sent meanwhile: their claims count as
             // renewed.
             caches.all().forEach(cache -> clients.claim(cache.id(), now));
+            moves.stoodStill(now);
             listening = now;
         } else {
             // A process that stood still for longer has not listened during all of that time.
             servers.listened(Math.min(now - ticked, LONGEST_TICK_NANOS), now);
         }
+        clients.listened(now);
+        moves.listened(now);
         ticked = now;
     }
 

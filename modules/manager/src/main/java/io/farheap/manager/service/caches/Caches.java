@@ -252,7 +252,11 @@ public final class Caches {
         tenants.count(cache, null);
     }
 
-    /** Ends a cache: its servers must take back its regions, which remain promised to it until they have. */
+    /**
+     * Ends a cache: its servers must take back its regions, which remain promised to it until they have.
+     *
+     * @param cache until now
+     */
     void end(CacheRecord cache) {
         CacheRecord over = cache.end();
         journal.add(new StateChange.PutCache(over));
@@ -282,7 +286,7 @@ public final class Caches {
         }
     }
 
-    /** Forgets the caches of which {@link #isLate(long)} is true that ended weeks ago; looks at the oldest. */
+    /** Forgets the caches of which {@link #isLate(long)} is true that ended weeks ago. */
     void forgetLate(long millis) {
         List<Long> old = late.values().stream()
                 .filter(over -> millis - over.terms().expiresAtMillis() > LATE_MILLIS)

@@ -285,7 +285,8 @@ public final class ExpiredCacheReclaimer {
                 System.Logger.Level.WARNING,
                 "cache " + Caches.hex(cache.id()) + " of " + cache.name() + " is ended, " + -expiry.left(cache, millis)
                         + " ms after its time: others need its room");
-        caches.end(cache);
+        // What is late is remembered from the end, and not from the end of its time, which may be weeks before.
+        caches.end(cache.until(millis));
         since.put(cache.id(), now);
         forget.accept(cache.id());
     }

@@ -24,6 +24,7 @@ public final class ExpiryNotifier {
     /** By cache: the end that its client was notified of, and over which line. */
     private final Map<Long, ExpiryNotice> told = new HashMap<>();
 
+    /** @param inTime whether time was left, also by the monotonic clock: this manager itself has set the end */
     private record ExpiryNotice(Clients.ClientLine line, long expiresAtMillis, long since, boolean inTime) {}
 
     /** A cache in the order of ends. */
@@ -50,6 +51,8 @@ public final class ExpiryNotifier {
     private final Map<Long, Map<Long, Long>> setAhead = new HashMap<>();
     /** Those of them whose last end may not be on disk. */
     private final Set<Long> unsettled = new LinkedHashSet<>();
+    /** By cache: the end that this manager has set last, so that it cannot be wrong about what is left. */
+    private final Map<Long, Long> set = new HashMap<>();
     /** How many notices were left when those of caches that are gone were forgotten. */
     private int left;
 
@@ -61,7 +64,9 @@ public final class ExpiryNotifier {
 
     /**
      * Whether a cache may be ended: its time has ended, also if the time of day had not been moved ahead since it was
-     * set, and its client was notified before that, or half a minute ago, or is gone.
+     * set, and its client was notified half a minute ago, or is gone. If this manager has set that time it is enough
+     * that the client was notified before: an earlier manager may have had another time of day, and then the client
+     * needs half a minute to correct it.
      */
     boolean mayEnd(CacheRecord cache, long now, long millis) {
         long expires = cache.terms().expiresAtMillis();
@@ -74,7 +79,7 @@ public final class ExpiryNotifier {
         }
         ExpiryNotice heard = told.get(cache.id());
         if (heard == null || heard.expiresAtMillis() != expires) {
-            return clients.abandoned(cache.id(), now);
+            return clients.abandoned(cache.id());
         }
         return heard.inTime() || now - heard.since() >= BEFORE_MILLIS * NANOS_PER_MILLI;
     }
@@ -99,6 +104,11 @@ public final class ExpiryNotifier {
         long expires = cache.terms().expiresAtMillis();
         // A move since the last look counts as one after this: then the cache ends later, and not earlier.
         long ahead = clock.ahead();
+        if (expires == 0) {
+            set.remove(cache.id());
+        } else {
+            set.put(cache.id(), expires);
+        }
         if (ahead != 0 || setAhead.containsKey(cache.id())) {
             setAhead.computeIfAbsent(cache.id(), _ -> new HashMap<>()).put(expires, ahead);
             unsettled.add(cache.id());
@@ -120,6 +130,9 @@ public final class ExpiryNotifier {
         }
         if (setAhead.size() > 2 * caches.all().size() + MOST) {
             setAhead.keySet().removeIf(cache -> caches.find(cache) == null);
+        }
+        if (set.size() > 2 * caches.all().size() + MOST) {
+            set.keySet().removeIf(cache -> caches.find(cache) == null);
         }
         unsettled.removeIf(id -> {
             CacheRecord cache = caches.find(id);
@@ -153,6 +166,11 @@ public final class ExpiryNotifier {
         looked = others.size() < MOST ? Position.FIRST : Position.of(others.getLast());
     }
 
+    /** Whether this manager itself has set the end that a cache has. */
+    private boolean isSet(CacheRecord cache) {
+        return set.getOrDefault(cache.id(), 0L) == cache.terms().expiresAtMillis();
+    }
+
     private void alert(CacheRecord cache, long now, long millis) {
         AllocationTerms terms = cache.terms();
         long remaining = left(cache, millis);
@@ -168,7 +186,7 @@ public final class ExpiryNotifier {
                     cache.id(),
                     same != null
                             ? new ExpiryNotice(line, same.expiresAtMillis(), same.since(), same.inTime())
-                            : new ExpiryNotice(line, terms.expiresAtMillis(), now, remaining > 0));
+                            : new ExpiryNotice(line, terms.expiresAtMillis(), now, remaining > 0 && isSet(cache)));
             line.tell(listener -> listener.expiring(cache.id(), Math.max(0, remaining)));
         }
     }

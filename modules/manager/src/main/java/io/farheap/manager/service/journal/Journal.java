@@ -2,6 +2,7 @@ package io.farheap.manager.service.journal;
 
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
+import io.farheap.control.plane.ControlPlane;
 import io.farheap.manager.state.ManagerState;
 import io.farheap.manager.state.RecordSizes;
 import io.farheap.manager.state.StaleEpochException;
@@ -88,8 +89,14 @@ public final class Journal {
     /**
      * @param written called with the lock for each change that is on disk
      * @param lost called with the lock after writes have failed: it makes the memory equal to the state on disk
+     * @param nanos a clock for how long a write takes
      */
-    public Journal(StateStore store, ReentrantLock lock, Consumer<StateChange> written, Consumer<ManagerState> lost) {
+    public Journal(
+            StateStore store,
+            ReentrantLock lock,
+            Consumer<StateChange> written,
+            Consumer<ManagerState> lost,
+            LongSupplier nanos) {
         this(
                 store,
                 lock,
@@ -97,7 +104,7 @@ public final class Journal {
                 lost,
                 Thread.ofPlatform().name("farheap-manager-journal").daemon().factory(),
                 WAIT_NANOS,
-                System::nanoTime);
+                nanos);
     }
 
     /**
@@ -276,8 +283,12 @@ public final class Journal {
     private void readAgain() {
         ManagerState state = null;
         String why = "";
+        boolean stale = false;
         try {
             state = store.load();
+        } catch (StaleEpochException e) {
+            stale = true;
+            why = String.valueOf(e.getMessage());
         } catch (StateException e) {
             why = String.valueOf(e.getMessage());
         } catch (Throwable e) {
@@ -297,6 +308,9 @@ public final class Journal {
             LOG.log(System.Logger.Level.ERROR, "the manager cannot use its state; the next call tries it again", e);
         } finally {
             unreadable = why;
+            if (stale) {
+                followed = true;
+            }
             reading = false;
             read.signalAll();
             lock.unlock();
@@ -327,16 +341,21 @@ public final class Journal {
             Thread.currentThread().interrupt();
             throw new ControlException(Code.CANCELLED, "interrupted while the manager reads its state again", e);
         }
+        if (ahead && followed && !reading) {
+            throw new ControlException(Code.UNAVAILABLE, "this manager leads no more: " + unreadable);
+        }
         if (ahead) {
-            throw new ControlException(
-                    Code.UNAVAILABLE,
+            throw refusal(
                     reading || unreadable.isEmpty()
-                            ? "the manager could not write its state, and reads it again; ask again in a moment"
-                            : "the manager cannot read its state: " + unreadable);
+                            ? "it could not write its state, and reads it again; ask again in a moment"
+                            : "it cannot read its state: " + unreadable);
         }
         if (isLate()) {
-            throw new ControlException(
-                    Code.UNAVAILABLE, "the manager cannot write its state at the moment; ask again in a moment");
+            throw refusal("a write of its state is late; ask again in a moment");
         }
+    }
+
+    private static ControlException refusal(String why) {
+        return new ControlException(Code.UNAVAILABLE, ControlPlane.CANNOT_NOW + ": " + why);
     }
 }

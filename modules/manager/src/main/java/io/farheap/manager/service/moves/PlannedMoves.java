@@ -188,6 +188,8 @@ public final class PlannedMoves {
     private int ofCalls = MOST_SEARCHES;
     /** Whether a cache has found no room that did before. */
     private boolean newlyStuck;
+    /** Up to when this manager has received what clients sent. */
+    private long listened;
     /** Counts all searches for room. */
     private long searches;
     /** Counts the searches that have found nothing or that only look ahead. */
@@ -252,7 +254,7 @@ public final class PlannedMoves {
     public boolean renews(long cacheId, int there, long now) {
         Growth before = growing.get(cacheId);
         long changed = before == null || before.there() != there ? now : before.changed();
-        if (now - changed > STILL_NANOS) {
+        if (listened - changed > STILL_NANOS) {
             return false;
         }
         growing.put(cacheId, new Growth(now, there, changed));
@@ -264,9 +266,9 @@ public final class PlannedMoves {
      * Whether the cache has asked a moment ago for room to grow or for an optional move: it has the first right to that
      * room.
      */
-    private boolean isGrowing(CacheRecord cache, long now) {
+    public boolean isGrowing(CacheRecord cache) {
         Growth growth = growing.get(cache.id());
-        return growth != null && now - growth.since() <= CacheManager.GROWTH_MILLIS * NANOS_PER_MILLI;
+        return growth != null && listened - growth.since() <= CacheManager.GROWTH_MILLIS * NANOS_PER_MILLI;
     }
 
     /**
@@ -363,6 +365,7 @@ public final class PlannedMoves {
 
     /** The caches were reloaded from disk: all moves are planned again. */
     public void loaded(long now) {
+        listened = now;
         moves.clear();
         announced.clear();
         growing.clear();
@@ -383,6 +386,20 @@ public final class PlannedMoves {
                 earlier.put(cache.id(), now);
             }
         }
+    }
+
+    /** This manager has received what clients sent up to now, and so each renewal of room. */
+    public void listened(long now) {
+        listened = now;
+    }
+
+    /**
+     * This manager stood still, or could not change anything: clients could not renew the room of their moves meanwhile,
+     * so that counts from now on.
+     */
+    public void stoodStill(long now) {
+        growing.replaceAll((_, growth) -> new Growth(now, growth.there(), now));
+        earlier.replaceAll((_, _) -> now);
     }
 
     private boolean leavesAny(CacheRecord cache) {
@@ -435,7 +452,7 @@ public final class PlannedMoves {
     private boolean hasNotGrown(CacheRecord cache, long now) {
         Growth growth = growing.get(cache.id());
         boolean moves = cache.plan() != null && !cache.plan().left().isEmpty();
-        return growth != null && (moves ? now - growth.since() > OPTIONAL_NANOS : !isGrowing(cache, now));
+        return growth != null && (moves ? now - growth.since() > OPTIONAL_NANOS : !isGrowing(cache));
     }
 
     private boolean isForgotten(CacheRecord cache, long now) {
@@ -604,7 +621,7 @@ public final class PlannedMoves {
             if (move != null && move.serverId() == server.record.id() && targetsStay(cache, now)) {
                 // An optional move has become one with a deadline, of which its client is notified, too.
                 moves.put(cacheId, new Move(move.serverId(), Reason.LEAVES, move.since(), move.told()));
-            } else if (its && urgent && isGrowing(cache, now)) {
+            } else if (its && urgent && isGrowing(cache)) {
                 announced.computeIfAbsent(cacheId, _ -> new TreeSet<>()).add(server.record.id());
             } else if (its && left > 0 && !wasTried(cacheId, now, millis)) {
                 long before = spent;

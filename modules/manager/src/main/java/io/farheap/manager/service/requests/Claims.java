@@ -48,7 +48,7 @@ public final class Claims {
     private final Admission admission;
     /** By cache. */
     private final Map<Long, UnheldCache> unheld = new HashMap<>();
-    /** By cache without a record: when it was claimed first, and its servers' reports did not confirm that. */
+    /** By cache without a record: when it was claimed first though not all that some server reports confirms that. */
     private final Map<Long, Long> claimed = new HashMap<>();
 
     public Claims(Caches caches, Servers servers, ServerMembership membership, Admission admission) {
@@ -67,8 +67,8 @@ public final class Claims {
                 if (!caches.hasEnded(id)) {
                     line.tell(listener -> listener.unknown(id));
                 }
-            } else if (servers.hasUnexpected(cache, now)) {
-                // The state is older than the cache's last move, or a report of that is under way.
+            } else if (servers.hasUnexpected(id, now)) {
+                // The state is older than the cache's last move, or the report of that does not come.
                 unheld.remove(id);
                 line.tell(listener -> listener.unknown(id));
             } else if (isUnheld(cache, now)) {
@@ -200,8 +200,8 @@ public final class Claims {
      * @param missing by address: how many of the claimed regions no server reports
      */
     private void requireWaited(long cacheId, boolean held, Map<String, Integer> missing, long now) {
-        long since = claimed.computeIfAbsent(cacheId, _ -> now);
-        if (!held || now - since < TAKEN_NANOS) {
+        // The other servers may be as late as the first one, so the time begins with that one's report.
+        if (!held || now - claimed.computeIfAbsent(cacheId, _ -> now) < TAKEN_NANOS) {
             throw new ControlException(
                     Code.BUSY,
                     "cache " + Caches.hex(cacheId) + " claims regions that its memory servers have not reported yet, "

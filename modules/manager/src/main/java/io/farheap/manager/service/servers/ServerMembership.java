@@ -196,18 +196,8 @@ public final class ServerMembership {
                 .map(one -> one.record.id())
                 .findFirst()
                 .orElseGet(() -> {
-                    ServerRecord absent = new ServerRecord(
-                            ids.nextLong(),
-                            address,
-                            "",
-                            false,
-                            millis.getAsLong(),
-                            "",
-                            regionBytes,
-                            regions,
-                            0,
-                            false,
-                            true);
+                    ServerRecord absent =
+                            Servers.absent(ids.nextLong(), address, millis.getAsLong(), regionBytes, regions);
                     journal.add(new StateChange.PutServer(absent));
                     servers.put(absent);
                     return absent.id();

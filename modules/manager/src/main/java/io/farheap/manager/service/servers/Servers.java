@@ -79,6 +79,11 @@ public final class Servers {
 
     /** What sums of parts of threads may differ by, since the order of these parts does. */
     private static final double ROUNDING = 1e-9;
+    /**
+     * A server's report may be a second older than the record of a move, and a client reports some changes a moment
+     * before it makes them.
+     */
+    private static final long LATE_NANOS = 2_000_000_000L;
     /** For how long after a change of leader a server on disk that has not reported may have to look for the leader. */
     private static final long AWAITED_NANOS = 60_000_000_000L;
 
@@ -100,8 +105,19 @@ public final class Servers {
     private final Stock stock = new Stock();
     /** With the regions that are held back; the same stock if none ever are. */
     private final Stock whole;
-    /** Servers that have reported more regions of some cache than are promised to it there. */
-    private final Map<Long, KnownServer> unexpected = new HashMap<>();
+    /**
+     * More regions of a cache on a server than are promised to it there.
+     *
+     * @param has how many the server reports
+     * @param promised how many are promised
+     * @param since when the report came that was the first to differ in this way
+     */
+    private record Surplus(int has, int promised, long since) {}
+
+    /** By cache, and by server. */
+    private final Map<Long, Map<Long, Surplus>> surplus = new HashMap<>();
+    /** By server: the caches in {@link #surplus}. */
+    private final Map<Long, Set<Long>> surplusOn = new HashMap<>();
     /** How often {@link #all} was called. */
     private long passes;
     /** Counts the times at which a server had more to give than before. */
@@ -302,12 +318,56 @@ public final class Servers {
                 cache.generation());
     }
 
-    /** Whether a server that reports has more regions of a cache than are promised to it there. */
-    public boolean hasUnexpected(CacheRecord cache, long now) {
-        return unexpected.values().stream()
-                .anyMatch(server -> server.report != null
-                        && !isSilent(server, now)
-                        && server.report.held().getOrDefault(cache.id(), 0) > allowed(cache, server.record.id()));
+    /**
+     * Whether a server that reports has more regions of a cache than are promised to it there, and has said the same
+     * for longer than a report can be late.
+     */
+    public boolean hasUnexpected(long cacheId, long now) {
+        return surplus.getOrDefault(cacheId, Map.of()).entrySet().stream().anyMatch(one -> {
+            KnownServer server = servers.get(one.getKey());
+            return server != null
+                    && !isSilent(server, now)
+                    && server.reportedAt - one.getValue().since() >= LATE_NANOS;
+        });
+    }
+
+    /** Returns the servers that have last reported more regions of a cache than are promised to it there. */
+    Set<Long> withSurplus(long cacheId) {
+        return surplus.getOrDefault(cacheId, Map.of()).keySet();
+    }
+
+    private void findSurplus(KnownServer server, ServerReport report, boolean any) {
+        long id = server.record.id();
+        Set<Long> before = surplusOn.getOrDefault(id, Set.of());
+        if (!any && before.isEmpty()) {
+            return;
+        }
+        Set<Long> now = new HashSet<>();
+        if (any) {
+            report.held().forEach((cache, has) -> {
+                Promise promise = server.promised.get(cache);
+                int promised = promise == null ? 0 : promise.regions();
+                if (has > promised) {
+                    now.add(cache);
+                    surplus.computeIfAbsent(cache, _ -> new HashMap<>())
+                            .compute(
+                                    id,
+                                    (_, same) -> same != null && same.has() == has && same.promised() == promised
+                                            ? same
+                                            : new Surplus(has, promised, server.reportedAt));
+                }
+            });
+        }
+        before.stream().filter(cache -> !now.contains(cache)).forEach(cache -> dropSurplus(cache, id));
+        if (now.isEmpty()) {
+            surplusOn.remove(id);
+        } else {
+            surplusOn.put(id, now);
+        }
+    }
+
+    private void dropSurplus(long cacheId, long serverId) {
+        surplus.computeIfPresent(cacheId, (_, on) -> on.remove(serverId) != null && on.isEmpty() ? null : on);
     }
 
     /** Returns a server's HOST:PORT, or a text in its place if the server is unknown. */
@@ -364,7 +424,10 @@ public final class Servers {
         }
         heard.remove(id);
         unheard.remove(id);
-        unexpected.remove(id);
+        Set<Long> more = surplusOn.remove(id);
+        if (more != null) {
+            more.forEach(cache -> dropSurplus(cache, id));
+        }
         unlist(id);
     }
 
@@ -741,14 +804,12 @@ public final class Servers {
         for (Map.Entry<Long, Promise> cache : server.promised.entrySet()) {
             int regions = cache.getValue().regions();
             all += regions;
-            int has = report.held().getOrDefault(cache.getKey(), 0);
-            untaken += Math.max(0, regions - has);
-            known += has > 0 && has <= regions ? 1 : 0;
+            Integer has = report.held().get(cache.getKey());
+            untaken += Math.max(0, regions - (has == null ? 0 : has));
+            known += has != null && has <= regions ? 1 : 0;
         }
-        if (known < report.held().size()) {
-            unexpected.put(server.record.id(), server);
-        } else {
-            unexpected.remove(server.record.id());
+        if (without.isEmpty()) {
+            findSurplus(server, report, known < report.held().size());
         }
         long free = Math.min(usable(report) - all, report.freeRegions() + given(report) - untaken);
         return (int) Math.max(0, free);
@@ -913,7 +974,22 @@ public final class Servers {
      * up may.
      */
     public boolean hasEnded(KnownServer server) {
-        return server.ended || isReplaced(server);
+        return server.ended || isReplaced(server) || isAbsent(server);
+    }
+
+    /** Whether it is no server, but a record in the place of one that is not known, as {@link #absent} makes it. */
+    private static boolean isAbsent(KnownServer server) {
+        ServerRecord record = server.record;
+        return !server.wasHeard
+                && record.forgotten()
+                && record.noticeMillis() == 0
+                && record.type().isEmpty()
+                && record.place().isEmpty();
+    }
+
+    /** Returns a record in the place of a server that is not known, and whose regions are lost. */
+    static ServerRecord absent(long id, String address, long sinceMillis, long regionBytes, int regions) {
+        return new ServerRecord(id, address, "", false, sinceMillis, "", regionBytes, regions, 0, false, true);
     }
 
     /** Whether another server reports from its address. */
