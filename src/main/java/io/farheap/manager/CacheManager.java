@@ -310,6 +310,12 @@ public interface CacheManager {
          */
         default void unknown(long cacheId) {}
 
+        /**
+         * Some regions of one of its caches cannot leave a server before that ends, unless something changes. Called
+         * once for each server and connection, and again if twice as many cannot.
+         */
+        default void late(long cacheId, CacheDescription.LateMove move) {}
+
         /** The connection has ended: the process must attend again. Not called after {@link Attendance#close}. */
         void ended(ControlException why);
     }

@@ -7,6 +7,7 @@ import io.farheap.control.plane.ControlPlane;
 import io.farheap.lifetime.Closeables;
 import io.farheap.manager.Allocation;
 import io.farheap.manager.AllocationCandidate;
+import io.farheap.manager.CacheDescription;
 import io.farheap.manager.CacheManager;
 import io.farheap.manager.CacheRequest;
 import io.farheap.manager.Reclaim;
@@ -49,6 +50,9 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
 
         /** The lifetime is about to end. Called on a thread of its own. */
         void expiring(Duration left);
+
+        /** As {@code ReclaimListener.late}. */
+        void late(CacheDescription.LateMove move);
     }
 
     private static final System.Logger LOG = System.getLogger(ManagedCacheClient.class.getName());
@@ -265,6 +269,11 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
 
     private static long leftMillis(long ends) {
         return Math.max(1, TimeUnit.NANOSECONDS.toMillis(ends - System.nanoTime()));
+    }
+
+    @Override
+    public void late(CacheDescription.LateMove move) {
+        Thread.ofVirtual().name("farheap-late-" + name).start(() -> guarded(() -> listener.late(move)));
     }
 
     @Override

@@ -3,6 +3,7 @@ package io.farheap.manager.client;
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
 import io.farheap.manager.Allocation;
+import io.farheap.manager.CacheDescription;
 import io.farheap.manager.CacheManager;
 import io.farheap.manager.CacheRequest;
 import io.farheap.manager.Reclaim;
@@ -373,6 +374,14 @@ public final class ManagerConnection implements AutoCloseable {
             CacheAlerts cache = caches.get(cacheId);
             if (cache != null) {
                 cache.unknown();
+            }
+        }
+
+        @Override
+        public void late(long cacheId, CacheDescription.LateMove move) {
+            CacheAlerts cache = caches.get(cacheId);
+            if (cache != null) {
+                cache.late(move);
             }
         }
 

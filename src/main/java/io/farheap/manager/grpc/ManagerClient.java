@@ -391,6 +391,10 @@ public final class ManagerClient implements CacheManager, AutoCloseable {
                     listener.ended(
                             alert.getEnded().getCacheId(), alert.getEnded().getWhy());
                 case UNKNOWN -> listener.unknown(alert.getUnknown().getCacheId());
+                case LATE ->
+                    listener.late(
+                            alert.getLate().getCacheId(),
+                            sensible(() -> ManagerMessages.read(alert.getLate().getLate())));
                 case WHAT_NOT_SET -> {
                     // A message of a newer manager; this release does not need it.
                 }

@@ -14,6 +14,7 @@ import io.farheap.manager.CacheDescription;
 import io.farheap.manager.CacheManager;
 import io.farheap.manager.Reclaim;
 import io.farheap.manager.RegionShare;
+import io.farheap.manager.client.ManagerConnection;
 import io.farheap.manager.grpc.ManagerMessages;
 import io.farheap.manager.wire.Alert;
 import io.farheap.manager.wire.AllocateCache;
@@ -25,6 +26,7 @@ import io.farheap.manager.wire.DescribedCache;
 import io.farheap.manager.wire.ExpiringAlert;
 import io.farheap.manager.wire.ExtendCache;
 import io.farheap.manager.wire.HelloManager;
+import io.farheap.manager.wire.LateAlert;
 import io.farheap.manager.wire.ManagerGrpc;
 import io.farheap.manager.wire.ManagerIntroduction;
 import io.farheap.manager.wire.MovedRegions;
@@ -43,6 +45,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
@@ -67,6 +70,7 @@ class ManagedCacheClientTest {
         private final BlockingQueue<Long> extended = new ArrayBlockingQueue<>(9);
         private final BlockingQueue<Long> moved = new ArrayBlockingQueue<>(9);
         private final BlockingQueue<Long> claimed = new ArrayBlockingQueue<>(9);
+        private final BlockingQueue<Long> deallocated = new ArrayBlockingQueue<>(9);
         private volatile long cacheId;
         private volatile long generation = 3;
         private volatile boolean refuses;
@@ -135,12 +139,14 @@ class ManagedCacheClientTest {
             answer(
                     reply,
                     ManagerMessages.write(
-                            new CacheDescription(allocation(), "cache", request.getLifetimeMillis(), "")));
+                            new CacheDescription(
+                                    allocation(), "cache", request.getLifetimeMillis(), "", List.of())));
         }
 
         @Override
         public void deallocate(CacheId request, StreamObserver<Nothing> reply) {
             answer(reply, Nothing.getDefaultInstance());
+            deallocated.add(request.getCacheId());
         }
 
         @Override
@@ -165,6 +171,9 @@ class ManagedCacheClientTest {
         private final AtomicInteger looks = new AtomicInteger();
         private final BlockingQueue<List<Integer>> moves = new ArrayBlockingQueue<>(9);
         private final BlockingQueue<BooleanSupplier> givesWay = new ArrayBlockingQueue<>(9);
+        private final CountDownLatch held = new CountDownLatch(1);
+        /** Whether what is done while no region moves ends only when its thread is interrupted. */
+        private volatile boolean holds;
 
         @Override
         public List<String> servers() {
@@ -183,7 +192,16 @@ class ManagedCacheClientTest {
 
         @Override
         public <T> T unmoved(Supplier<T> action) {
-            return action.get();
+            T result = action.get();
+            if (holds) {
+                held.countDown();
+                try {
+                    new CountDownLatch(1).await();
+                } catch (InterruptedException e) {
+                    // The client was closed.
+                }
+            }
+            return result;
         }
 
         @Override
@@ -243,6 +261,7 @@ class ManagedCacheClientTest {
     private final ForgetfulManager manager = new ForgetfulManager();
     private final StillCache cache = new StillCache();
     private final BlockingQueue<Duration> expiring = new ArrayBlockingQueue<>(9);
+    private final BlockingQueue<CacheDescription.LateMove> late = new ArrayBlockingQueue<>(9);
     private final ManagedCacheClient client;
     private final StreamObserver<Alert> line;
 
@@ -267,6 +286,11 @@ class ManagedCacheClientTest {
                     @Override
                     public void expiring(Duration left) {
                         expiring.add(left);
+                    }
+
+                    @Override
+                    public void late(CacheDescription.LateMove move) {
+                        late.add(move);
                     }
                 });
         client.manage(cache);
@@ -329,6 +353,29 @@ class ManagedCacheClientTest {
         assertEquals(30_000, next(manager.extended));
         expires(29_000);
         assertEquals(Duration.ofMillis(29_000), next(expiring), "and the listener only of the right end");
+    }
+
+    @Test
+    void theListenerHearsWhatCannotLeaveInTime() throws Exception {
+        CacheDescription.LateMove move = new CacheDescription.LateMove(SERVER, REGIONS, 2, 3_000, true);
+        line.onNext(Alert.newBuilder()
+                .setLate(LateAlert.newBuilder().setCacheId(manager.cacheId).setLate(ManagerMessages.write(move)))
+                .build());
+        assertEquals(move, next(late));
+    }
+
+    /** The manager would have its record without a client. */
+    @Test
+    void aCacheThatIsTakenUpWhileItIsClosedIsGivenBack() throws Exception {
+        // It keeps the connection for the worker's call.
+        try (ManagerConnection _ = ManagerConnection.open(List.of("127.0.0.1:" + manager.server.getPort()))) {
+            cache.holds = true;
+            isUnknown();
+            assertTrue(cache.held.await(30, TimeUnit.SECONDS));
+            client.close();
+            next(manager.deallocated);
+            next(manager.deallocated);
+        }
     }
 
     /** Servers may have seen grants of each generation that the manager has named. */

@@ -170,7 +170,7 @@ public final class ClusterManager implements CacheManager {
                 new PlannedMoves(caches, servers, clients, allocator, reserve, lives, rates, endings, recruits, gone);
         this.room = new RoomFinder(lock, fleet, recruits, this::makeRoom, callNanos);
         this.spares = new SpareCapacity(supply.spares(), servers, caches, fleet, shopping);
-        this.answers = new AllocationReplies(servers, expiry, millis);
+        this.answers = new AllocationReplies(servers, expiry, moves, nanos, millis);
         this.admission = new Admission(servers, spares, tenants, allocator, lives, nanos, millis);
         this.claims = new Claims(caches, servers, roll, admission);
         Reallocator reallocator = new Reallocator(servers.stock(started), prices);
@@ -722,6 +722,7 @@ public final class ClusterManager implements CacheManager {
             if (lock.isCurrent()) {
                 expiry.alert(now, millis.getAsLong());
                 losses.alert(now, mayBeDeaf(now));
+                moves.alertLate(now);
             }
         });
     }

@@ -207,6 +207,67 @@ class ClaimedCachesTest {
         assertEquals(Set.of(1L, 2L), cluster.store.servers.keySet());
     }
 
+    /** Both servers report so for some seconds, each second. */
+    private void holdFor(int seconds, Map<Long, Integer> first, Map<Long, Integer> second) {
+        for (int i = 0; i <= seconds; i++) {
+            holds(1, first);
+            holds(2, second);
+            cluster.manager.tick();
+            if (i < seconds) {
+                cluster.pass(1_000);
+            }
+        }
+    }
+
+    /** A region has left the first server, whose report of that comes a second later; another one is to follow. */
+    @Test
+    void aReportThatIsOlderThanAMoveIsNoReasonToAsk() {
+        cluster.allocateOn(1, 7, 2);
+        holds(2, Map.of());
+        cluster.manager.reserve(7, "host2:1", 1);
+        holds(1, Map.of(7L, 2));
+        holds(2, Map.of(7L, 1));
+        cluster.manager.moved(7, cluster.generation(7), 2 * MIB, List.of(share(1, 1), share(2, 1)));
+        holdFor(1, Map.of(7L, 2), Map.of(7L, 1));
+        line.renew(Set.of(7L));
+        assertEquals(List.of(), unknown);
+        holdFor(2, Map.of(7L, 2), Map.of(7L, 1));
+        line.renew(Set.of(7L));
+        assertEquals(List.of(7L), unknown, "it has said so for longer");
+    }
+
+    /** Each of them finds a new leader after seconds, and the first one only after all that time. */
+    @Test
+    void aClaimWaitsForTheOtherServersFromTheFirstOnesReport() {
+        refusal(Code.BUSY, () -> claim(7, 3, 0, share(1, 2), share(2, 1)));
+        waitsFor(3, Map.of());
+        holds(1, Map.of(7L, 2));
+        refusal(Code.BUSY, () -> claim(7, 3, 0, share(1, 2), share(2, 1)));
+        holds(2, Map.of(7L, 1));
+        claim(7, 3, 0, share(1, 2), share(2, 1));
+        assertEquals(Map.of(1L, 2, 2L, 1), cluster.record(7).regions());
+    }
+
+    /** No process has the id under which its regions are counted. */
+    @Test
+    void anEndedCacheIsNotRememberedForAServerThatIsNone() {
+        holds(2, Map.of(7L, 1));
+        refusal(Code.BUSY, () -> claim(7, 3, 60_000, share(1, 2), share(2, 1)));
+        waitsFor(2, Map.of(7L, 1));
+        claim(7, 3, 60_000, share(1, 2), share(2, 1));
+        for (int i = 0; i < 70; i++) {
+            cluster.attends(7L);
+            cluster.pass(1_000);
+            holds(2, Map.of(7L, 1));
+            cluster.manager.tick();
+        }
+        refusal(Code.BUSY, () -> cluster.allocate(9, 4, 0));
+        assertTrue(cluster.record(7).ended());
+        cluster.manager.report(server(2, "t", false, 4, Map.of(), Set.of(7L)));
+        cluster.manager.tick();
+        assertFalse(cluster.store.caches.containsKey(7L));
+    }
+
     /** The manager's state was restored, and is older than the cache's last move. */
     @Test
     void aCacheThatIsElsewhereThanItsRecordSaysIsCorrected() {
@@ -214,12 +275,10 @@ class ClaimedCachesTest {
         holds(1, Map.of(7L, 2));
         line.renew(Set.of(7L));
         assertEquals(List.of(), unknown);
-        holds(1, Map.of(7L, 1));
-        holds(2, Map.of(7L, 1));
+        holdFor(2, Map.of(7L, 1), Map.of(7L, 1));
         line.renew(Set.of(7L));
         assertEquals(List.of(7L), unknown, "a part of it");
-        holds(1, Map.of());
-        holds(2, Map.of(7L, 2));
+        holdFor(2, Map.of(), Map.of(7L, 2));
         line.renew(Set.of(7L));
         assertEquals(List.of(7L, 7L), unknown);
         cluster.manager.moved(7, cluster.generation(7), 2 * MIB, List.of(share(2, 2)));

@@ -46,6 +46,8 @@ class ClusterManagerTest {
         CacheManager.Attendance line =
                 cluster.manager.attend(99, new RecordedNotices(cluster.alerts, cluster.ends));
         line.renew(Set.of(7L));
+        // So the server that leaves is only announced: the cache's record does not change.
+        cluster.manager.reserve(7, "host2:1", 1);
         cluster.store.failing = true;
         cluster.store.unreadable = true;
         refusal(Code.INTERNAL, () -> cluster.leaves(1, 2));
@@ -58,6 +60,91 @@ class ClusterManagerTest {
         cluster.manager.tick();
         cluster.leaves(1, 2);
         assertEquals(1, cluster.alerts.size());
+    }
+
+    /** It could not renew it meanwhile. */
+    @Test
+    void aClientsMoveKeepsItsRoomThoughTheManagerStoodStill() {
+        TestCluster cluster = new TestCluster(ManagerOptions.DEFAULT, 1);
+        cluster.allocateOn(1, 7, 2);
+        cluster.reports(2, 2);
+        cluster.attends(7L);
+        cluster.manager.reserve(7, "host2:1", 1);
+        cluster.manager.tick();
+        cluster.pass(12_000);
+        cluster.reports(1, 2);
+        cluster.leaves(1, 2);
+        cluster.reports(2, 2);
+        cluster.manager.tick();
+        assertEquals(1, cluster.reserved(7));
+        for (int i = 0; i < 11; i++) {
+            cluster.pass(1_000);
+            cluster.leaves(1, 2);
+            cluster.reports(2, 2);
+            cluster.manager.tick();
+        }
+        assertEquals(2, cluster.reserved(7), "for the move off the server that leaves");
+    }
+
+    /** Its client was not notified of the end, and what it sent meanwhile was not received. */
+    @Test
+    void noCacheIsEndedUnheardAfterTheManagerStoodStill() {
+        TestCluster cluster = new TestCluster(ManagerOptions.DEFAULT, 1);
+        cluster.reports(1, 4);
+        cluster.allocate(7, 4, 35_000);
+        cluster.attends(7L);
+        cluster.manager.tick();
+        cluster.pass(40_000);
+        cluster.reports(1, 4);
+        refusal(Code.OUT_OF_MEMORY, () -> cluster.allocate(8, 1, 0));
+        assertFalse(cluster.record(7).ended());
+    }
+
+    /** It continues to be heard, though the manager accepts no change. */
+    @Test
+    @Timeout(60)
+    void aServerThatReportsWhileAWriteIsLateIsNotSilent() throws Exception {
+        CountDownLatch writes = new CountDownLatch(1);
+        CountDownLatch release = new CountDownLatch(1);
+        cluster = new ClusterManager(
+                new StateStore() {
+                    @Override
+                    public long epoch() {
+                        return store.epoch();
+                    }
+
+                    @Override
+                    public ManagerState load() {
+                        return store.load();
+                    }
+
+                    @Override
+                    public void write(List<StateChange> changes) {
+                        if (store.caches.containsKey(7L)) {
+                            writes.countDown();
+                            awaitOpen(release);
+                        }
+                        store.write(changes);
+                    }
+                },
+                ManagerOptions.DEFAULT,
+                () -> now,
+                () -> time);
+        reports(1, 4);
+        reports(2, 4);
+        allocate(7, 2);
+        Thread extending = Thread.ofPlatform().start(() -> cluster.extend(7, 60_000));
+        writes.await();
+        for (int total = 5; total <= 6; total++) {
+            now += 2 * SECOND;
+            assertEquals(ReportReply.NONE, cluster.report(report(1, total, total, false, Map.of())));
+        }
+        release.countDown();
+        extending.join();
+        List<ServerReport> heard = cluster.servers();
+        assertEquals(
+                List.of("host1:1"), heard.stream().map(ServerReport::address).toList());
+        assertEquals(6, heard.getFirst().totalRegions());
     }
 
     /** What it says has changed, so its report must be processed, and cannot be before the state was read. */
@@ -511,7 +598,6 @@ class ClusterManagerTest {
         assertEquals(again.targets(), cluster.describe(7).allocation().shares());
     }
 
-    /** Lets seconds pass, one after the other, with a tick in each. */
     private void ticks() {
         now += 2 * SECOND;
         cluster.tick();
@@ -522,6 +608,7 @@ class ClusterManagerTest {
         time += millis;
     }
 
+    /** Lets seconds pass, one after the other, with a tick in each. */
     private void pass(int seconds, Runnable eachSecond) {
         for (int i = 0; i < seconds; i++) {
             now += SECOND;
@@ -1290,9 +1377,13 @@ class ClusterManagerTest {
         // While the cache moves by itself, no move off its server is planned.
         cluster.reserve(8, "host3:1", 1);
         cluster.report(report(2, 4, 0, true, Map.of(8L, 4)));
-        now += CacheManager.GROWTH_MILLIS * 1_000_000L - SECOND;
-        reports(3, 16);
-        cluster.report(report(2, 4, 0, true, Map.of(8L, 4)));
+        for (int second = 1; second < CacheManager.GROWTH_MILLIS / 1000; second++) {
+            now += SECOND;
+            reports(3, 16);
+            cluster.report(report(1, 4, 0, true, Map.of(7L, 4)));
+            cluster.report(report(2, 4, 0, true, Map.of(8L, 4)));
+            cluster.tick();
+        }
         // Its client has not continued.
         now += 2 * SECOND;
         cluster.report(report(1, 4, 0, true, Map.of(7L, 4)));

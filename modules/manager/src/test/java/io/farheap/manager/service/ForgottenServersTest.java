@@ -180,6 +180,29 @@ class ForgottenServersTest {
         assertEquals(Set.of(8L), cluster.store.caches.keySet());
     }
 
+    /** Others did not need its room for long. */
+    @Test
+    void theMonthBeginsWithTheEndAndNotWithTheTimeOfACache() {
+        cluster.reports(3, 4);
+        cluster.allocate(5, 4, 60_000);
+        for (int i = 0; i < 7; i++) {
+            cluster.reports(3, 4);
+            pass(10);
+            cluster.attends(5L, 8L);
+        }
+        cluster.pass(40 * TestCluster.DAY_MILLIS);
+        cluster.reports(2, 1);
+        cluster.reports(3, 4);
+        cluster.manager.tick();
+        refusal(Code.BUSY, () -> cluster.allocate(10, 3, 0));
+        assertTrue(cluster.record(5).ended());
+        pass(10);
+        cluster.manager.forget("host3:1");
+        pass(70);
+        assertTrue(cluster.store.caches.containsKey(5L));
+        assertEquals(Set.of(5L), endsOn(3, Map.of(5L, 4), Set.of()));
+    }
+
     /** Another process at its address shows that its memory is gone. */
     @Test
     void aServerThatWasReplacedIsNotAwaited() {

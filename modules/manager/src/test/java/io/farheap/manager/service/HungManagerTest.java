@@ -7,6 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
+import io.farheap.control.grpc.GrpcStatusCodes;
+import io.farheap.control.plane.ControlPlane;
 import io.farheap.manager.CacheManager;
 import io.farheap.manager.ServerReport;
 import io.farheap.manager.client.ManagerConnection;
@@ -14,11 +16,13 @@ import io.farheap.manager.client.ServerRegistration;
 import io.farheap.manager.grpc.ManagerClient;
 import io.farheap.manager.wire.Alert;
 import io.farheap.manager.wire.Attendance;
+import io.farheap.manager.wire.DrainServer;
 import io.farheap.manager.wire.HelloManager;
 import io.farheap.manager.wire.ListModels;
 import io.farheap.manager.wire.ManagerGrpc;
 import io.farheap.manager.wire.ManagerIntroduction;
 import io.farheap.manager.wire.ModelPage;
+import io.farheap.manager.wire.Nothing;
 import io.farheap.manager.wire.ReportReceipt;
 import io.farheap.manager.wire.ReportedServer;
 import io.grpc.Context;
@@ -108,6 +112,16 @@ class HungManagerTest {
                 reply.onError(Status.UNAVAILABLE.asRuntimeException());
             } else if (!waits) {
                 answer(reply, ModelPage.getDefaultInstance());
+            }
+        }
+
+        @Override
+        public void drain(DrainServer request, StreamObserver<Nothing> reply) {
+            if (unable.getAndDecrement() > 0) {
+                reply.onError(GrpcStatusCodes.refusal(
+                        Code.UNAVAILABLE, ControlPlane.CANNOT_NOW + ": a write of its state is late"));
+            } else {
+                answer(reply, Nothing.getDefaultInstance());
             }
         }
 
@@ -224,6 +238,16 @@ class HungManagerTest {
         }
     }
 
+    /** A command has one connection of its own. */
+    @Test
+    void aCommandAsksAManagerAgainThatCannotWriteNow() {
+        first.unable.set(2);
+        try (ManagerClient client = ManagerClient.connect(first.address())) {
+            client.drain("host1:1");
+            assertEquals(-1, first.unable.get());
+        }
+    }
+
     /** It waits for its disk: others' calls over the same connection do, too, and are not ended. */
     @Test
     void aManagerThatAnswersIsNotLeftForOneCall() {
@@ -246,7 +270,7 @@ class HungManagerTest {
         }
     }
 
-    /** Its call has 5 s, and a manager that does not answer is noticed before. A server leaves it after 3 reports. */
+    /** Its call has 5 s, and a manager that does not answer is noticed before. A server leaves it after 3 s. */
     @Test
     void aCallAndAServerThatMeetAHungManagerGoToTheNext() {
         first.hangs = false;
@@ -256,6 +280,8 @@ class HungManagerTest {
             assertEquals(List.of(), connection.call(manager -> manager.models("")));
             await(first.reported);
             first.hangs = true;
+            // The next one begins to lead, and cannot write at first.
+            second.unable.set(2);
             assertEquals(List.of(), connection.call(manager -> manager.models("a")));
             assertEquals(0, second.asked.getCount());
             server.reportSoon();

@@ -60,6 +60,20 @@ class MovedClockTest {
         endsOne();
     }
 
+    /** Its clock is ahead, and it does not know that: the client needs some time to say what is left. */
+    @Test
+    void aManagerThatHasNotSetAnEndWaitsForHalfAMinuteAfterItsNotice() {
+        cluster.time += 2 * HOUR_MILLIS - 12_000;
+        cluster.lead();
+        cluster.reports(1, 4);
+        cluster.attends(7L);
+        cluster.manager.tick();
+        pass(10);
+        refusesRoom();
+        pass(20);
+        endsOne();
+    }
+
     /** The end that could not be written had the time that is wrong now, and the one before has not. */
     @Test
     void anExtensionThatCannotBeWrittenChangesNothing() {

@@ -411,6 +411,20 @@ class SupplyTest {
         assertTrue(shares.stream().noneMatch(share -> share.address().equals("host100:1")), shares::toString);
     }
 
+    /** The provider's thread has other machines to look after, and the notice is known. */
+    @Test
+    void aProviderIsNotRefusedIfTheStateCannotBeWritten() {
+        start(0, SupplyTest::serveSoon, SMALL);
+        allocate(7, 4, 0);
+        store.failing = true;
+        provider.machines.getFirst().reclaim(Duration.ofSeconds(30));
+        store.failing = false;
+        TestProvider.TestMachine machine = provider.machines.getFirst();
+        assertFalse(store.servers.get(machine.id).leaving());
+        machine.report(0, Map.of(7L, 4));
+        assertTrue(store.servers.get(machine.id).leaving());
+    }
+
     @Test
     void whatIsTakenBackIsLeftAlthoughItsServerDoesNotKnow() {
         start(0, SupplyTest::serveSoon, SMALL);

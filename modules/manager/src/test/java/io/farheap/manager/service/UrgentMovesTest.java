@@ -4,11 +4,13 @@ import static io.farheap.manager.service.TestCluster.share;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.farheap.manager.AllocationCandidate;
+import io.farheap.manager.CacheDescription.LateMove;
 import io.farheap.manager.CacheRequest;
 import io.farheap.manager.Reclaim;
 import io.farheap.manager.ReclaimOutcome;
 import io.farheap.manager.RegionShare;
 import io.farheap.manager.ServerReport;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -99,6 +101,34 @@ class UrgentMovesTest {
         moved(cluster.alerts.getLast(), share(1, 24), share(3, 16));
         assertEquals(List.of("host1:1", "host2:1", "host2:1", "host1:1"), alerts());
         assertEquals(List.of(share(3, 24)), cluster.alerts.getLast().targets(), "at once, and to the same server");
+    }
+
+    /** Eight regions take 9.4 s, also if the longer move gives way at once. */
+    @Test
+    void theClientHearsOnceOfRegionsThatCannotLeaveInTime() {
+        List<LateMove> late = new ArrayList<>();
+        cluster.manager
+                .attend(99, new Unheard() {
+                    @Override
+                    public void late(long cacheId, LateMove move) {
+                        late.add(move);
+                    }
+                })
+                .renew(Set.of(7L));
+        passes(1, 30);
+        assertEquals(List.of(), late);
+        assertEquals(List.of(), cluster.manager.describe(7).lateMoves());
+        passes(1, 5);
+        LateMove move = new LateMove("host2:1", 8, 4, 5_000, true);
+        assertEquals(List.of(move), late);
+        assertEquals(List.of(move), cluster.manager.describe(7).lateMoves());
+        passes(1, 4);
+        assertEquals(List.of(move), late, "one more is too few to be said");
+        passes(1, 1);
+        assertEquals(2, late.size());
+        assertEquals(8, late.getLast().lost());
+        passes(1, 30);
+        assertEquals(List.of(), cluster.manager.describe(7).lateMoves());
     }
 
     @Test

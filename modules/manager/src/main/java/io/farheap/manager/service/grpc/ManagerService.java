@@ -5,6 +5,7 @@ import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
 import io.farheap.control.ManagerKey;
 import io.farheap.control.grpc.GrpcStatusCodes;
+import io.farheap.manager.CacheDescription;
 import io.farheap.manager.CacheManager;
 import io.farheap.manager.Reclaim;
 import io.farheap.manager.ReportReply;
@@ -27,6 +28,7 @@ import io.farheap.manager.wire.ExpiringAlert;
 import io.farheap.manager.wire.ExtendCache;
 import io.farheap.manager.wire.ForgetServer;
 import io.farheap.manager.wire.HelloManager;
+import io.farheap.manager.wire.LateAlert;
 import io.farheap.manager.wire.ListCaches;
 import io.farheap.manager.wire.ListModels;
 import io.farheap.manager.wire.ListTenants;
@@ -305,6 +307,13 @@ final class ManagerService extends ManagerGrpc.ManagerImplBase {
         public synchronized void unknown(long cacheId) {
             alerts.onNext(Alert.newBuilder()
                     .setUnknown(UnknownAlert.newBuilder().setCacheId(cacheId))
+                    .build());
+        }
+
+        @Override
+        public synchronized void late(long cacheId, CacheDescription.LateMove move) {
+            alerts.onNext(Alert.newBuilder()
+                    .setLate(LateAlert.newBuilder().setCacheId(cacheId).setLate(ManagerMessages.write(move)))
                     .build());
         }
 

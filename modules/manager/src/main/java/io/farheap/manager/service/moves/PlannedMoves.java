@@ -1,5 +1,6 @@
 package io.farheap.manager.service.moves;
 
+import io.farheap.manager.CacheDescription.LateMove;
 import io.farheap.manager.CacheManager;
 import io.farheap.manager.Reclaim;
 import io.farheap.manager.Reclaim.Reason;
@@ -78,6 +79,8 @@ public final class PlannedMoves {
     private static final long OPEN_NANOS = 500_000_000L;
     /** As long as no room becomes free, a cache that found none is tried again after this time. */
     private static final long PAUSE_MILLIS = 500;
+    /** The longest time that moves are counted to take: a year. */
+    private static final long MOST_BUSY_NANOS = 365 * 86_400 * NANOS_PER_SECOND;
     /** The id of no server. */
     private static final long NO_SERVER = 0;
     /** How long a cache is not sent again to a server on which it did not get its reserved regions. */
@@ -98,6 +101,9 @@ public final class PlannedMoves {
      * @param changed when that number was another one
      */
     private record Growth(long since, int there, long changed) {}
+
+    /** @param lost how many regions cannot leave the server */
+    private record LateNotice(Clients.ClientLine line, int lost) {}
 
     /**
      * A search for room.
@@ -157,6 +163,8 @@ public final class PlannedMoves {
      * server itself; then the moves off these servers are planned.
      */
     private final Map<Long, Set<Long>> announced = new TreeMap<>();
+    /** By cache, and by address of a server that leaves: which late move its client was notified of last. */
+    private final Map<Long, Map<String, LateNotice>> lateTold = new HashMap<>();
     /** By cache: the server of which the log has said last that there is too little time for it. */
     private final Map<Long, Long> lateSaid = new HashMap<>();
     /** By cache: servers on which it did not get its reserved regions, and until when it is not sent there. */
@@ -351,6 +359,7 @@ public final class PlannedMoves {
         avoided.remove(cacheId);
         stays.remove(cacheId);
         lateSaid.remove(cacheId);
+        lateTold.remove(cacheId);
         unstick(cacheId);
     }
 
@@ -1133,6 +1142,83 @@ public final class PlannedMoves {
         }
         announced.forEach((cache, leaving) -> leaving.forEach(
                 server -> tell(caches.require(cache), server, Reason.LEAVES, Collections.emptySortedMap(), now)));
+    }
+
+    /**
+     * Notifies clients of regions that cannot leave their servers before these end, once over each line, and again if
+     * twice as many cannot.
+     */
+    public void alertLate(long now) {
+        Set<Long> all = leaving(now).stream()
+                .flatMap(server -> server.caches().stream())
+                .collect(Collectors.toCollection(TreeSet::new));
+        lateTold.keySet().retainAll(all);
+        for (long id : all) {
+            CacheRecord cache = caches.find(id);
+            Clients.ClientLine line = clients.line(id);
+            if (cache != null && line != null) {
+                late(cache, now).forEach(move -> tellLate(id, move, line));
+            }
+        }
+    }
+
+    private void tellLate(long cacheId, LateMove move, Clients.ClientLine line) {
+        Map<String, LateNotice> told = lateTold.computeIfAbsent(cacheId, _ -> new HashMap<>());
+        LateNotice before = told.get(move.server());
+        if (before == null || !before.line().equals(line) || move.lost() / 2 >= before.lost()) {
+            told.put(move.server(), new LateNotice(line, move.lost()));
+            line.tell(listener -> listener.late(cacheId, move));
+        }
+    }
+
+    /**
+     * Returns the servers that leave, and from which not all regions of a cache can move before these end, if nothing
+     * changes: it leaves them one after the other, at the rate that was measured, and for some there may be no room.
+     */
+    public List<LateMove> late(CacheRecord cache, long now) {
+        if (servers.leaving().findAny().isEmpty()) {
+            return List.of();
+        }
+        long source = source(cache, now);
+        Move move = moves.get(cache.id());
+        RoomAttempt none = stuck.get(cache.id());
+        boolean waits = none != null && !none.equals(RoomAttempt.NONE);
+        List<LateMove> late = new ArrayList<>();
+        long busy = 0;
+        for (Servers.KnownServer server : inOrder(cache, source, now)) {
+            boolean first = server.record.id() == source;
+            long left = Math.max(0, end(server) - now);
+            long takes = takes(cache, server);
+            long passed = first && move != null && move.told() ? now - move.since() : 0;
+            boolean room = first || !waits;
+            if (room) {
+                busy = Math.min(MOST_BUSY_NANOS, busy + Math.max(0, Math.min(MOST_BUSY_NANOS, takes) - passed));
+            }
+            int regions = regions(cache, server);
+            int lost = room ? lost(regions, takes, busy - left) : regions;
+            if (lost > 0) {
+                late.add(new LateMove(server.record.address(), regions, lost, left / NANOS_PER_MILLI, room));
+            }
+        }
+        return late;
+    }
+
+    /**
+     * Returns a cache's servers that leave, in the order in which it leaves them: those first to which the move that is
+     * under way has to give way.
+     */
+    private List<Servers.KnownServer> inOrder(CacheRecord cache, long source, long now) {
+        Set<Long> before = announced.getOrDefault(cache.id(), Set.of());
+        return leavingOf(cache, now)
+                .sorted(Comparator.comparing((Servers.KnownServer one) -> !before.contains(one.record.id()))
+                        .thenComparing(one -> one.record.id() != source)
+                        .thenComparingLong(one -> end(one) - now))
+                .toList();
+    }
+
+    /** @param over the time that is missing for regions that take some time together */
+    private static int lost(int regions, long takes, long over) {
+        return over <= 0 ? 0 : (int) Math.min(regions, Math.ceil((double) regions * over / Math.max(1, takes)));
     }
 
     /** @return whether the client was notified now */

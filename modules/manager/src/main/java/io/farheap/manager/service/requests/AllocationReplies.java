@@ -4,6 +4,7 @@ import io.farheap.manager.Allocation;
 import io.farheap.manager.AllocationCandidate;
 import io.farheap.manager.CacheDescription;
 import io.farheap.manager.service.caches.ExpiryNotifier;
+import io.farheap.manager.service.moves.PlannedMoves;
 import io.farheap.manager.service.servers.Servers;
 import io.farheap.manager.state.CacheRecord;
 import java.util.List;
@@ -17,10 +18,15 @@ public final class AllocationReplies {
 
     private final Servers servers;
     private final ExpiryNotifier expiry;
+    private final PlannedMoves moves;
+    private final LongSupplier nanos;
     private final LongSupplier millis;
 
     /** @param millis the time of day */
-    public AllocationReplies(Servers servers, ExpiryNotifier expiry, LongSupplier millis) {
+    public AllocationReplies(
+            Servers servers, ExpiryNotifier expiry, PlannedMoves moves, LongSupplier nanos, LongSupplier millis) {
+        this.moves = moves;
+        this.nanos = nanos;
         this.expiry = expiry;
         this.servers = servers;
         this.millis = millis;
@@ -51,6 +57,7 @@ public final class AllocationReplies {
                 allocation(cache),
                 cache.name(),
                 expires == 0 ? 0 : Math.max(1, expiry.left(cache, millis.getAsLong())),
-                cache.terms().tenant());
+                cache.terms().tenant(),
+                moves.late(cache, nanos.getAsLong()));
     }
 }

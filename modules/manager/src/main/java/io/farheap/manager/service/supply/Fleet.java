@@ -1,6 +1,7 @@
 package io.farheap.manager.service.supply;
 
 import io.farheap.command.Durations;
+import io.farheap.control.ControlException;
 import io.farheap.manager.ServerReport;
 import io.farheap.manager.allocation.NetworkLocation;
 import io.farheap.manager.provider.CapacityRequest;
@@ -267,8 +268,18 @@ public final class Fleet implements ServerProvider.Listener {
         } finally {
             lock.unlock();
         }
+        isTakenBack(last);
+    }
+
+    /** The provider has taken a server back that has reported; null for none. Called without the lock. */
+    private void isTakenBack(@Nullable ServerReport last) {
         if (last != null) {
-            reports.accept(last);
+            try {
+                reports.accept(last);
+            } catch (ControlException e) {
+                // Its notice is known, and comes with its next report.
+                LOG.log(System.Logger.Level.DEBUG, "a server that is taken back cannot be told yet: " + e.getMessage());
+            }
         }
     }
 
@@ -553,9 +564,7 @@ public final class Fleet implements ServerProvider.Listener {
         } finally {
             lock.unlock();
         }
-        if (last != null) {
-            reports.accept(last);
-        }
+        isTakenBack(last);
     }
 
     @Override

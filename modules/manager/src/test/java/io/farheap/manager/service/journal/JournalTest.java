@@ -243,7 +243,7 @@ class JournalTest {
 
     /** A store that cannot be reached takes its time. */
     @Test
-    void callersAreRefusedWhileTheStateIsReadAgainAndTheLockIsFree() {
+    void callersAreRefusedWhileTheStateIsReadAgainAndTheLockIsFree() throws Exception {
         journal = journal(1_000_000);
         failure = new StateException("the disk is full");
         readGate = new CountDownLatch(1);
@@ -258,10 +258,25 @@ class JournalTest {
             assertTrue(!managers.held(managers::isCurrent), "the lock is free");
         }
         readGate.countDown();
+        while (!managers.held(managers::isCurrent)) {
+            Thread.sleep(1);
+        }
         change(2);
         assertTrue(managers.held(managers::isCurrent));
         assertEquals(List.of(new StateChange.RemoveCache(2)), onDisk);
         assertEquals(1, recoveries);
+    }
+
+    /** Otherwise servers would report to it for as long as it does not notice. */
+    @Test
+    void aManagerThatReadsThatAnotherOneLeadsKeepsNoReports() {
+        failure = new StateException("no ZooKeeper answers");
+        unreadable = new StaleEpochException("another one");
+        assertThrows(ControlException.class, () -> change(0));
+        ControlException refused = assertThrows(ControlException.class, () -> change(1));
+        assertEquals(Code.UNAVAILABLE, refused.code());
+        assertTrue(refused.getMessage().contains("leads no more: another one"), refused.getMessage());
+        assertTrue(!journal.isReading());
     }
 
     /** Nothing more is built on what may take long to fail. */
