@@ -48,7 +48,7 @@ public final class Claims {
     private final Admission admission;
     /** By cache. */
     private final Map<Long, UnheldCache> unheld = new HashMap<>();
-    /** By cache without a record: when it was claimed first though not all that some server reports confirms that. */
+    /** By cache without a record that a server reports: since when its claims wait for the reports of its others. */
     private final Map<Long, Long> claimed = new HashMap<>();
 
     public Claims(Caches caches, Servers servers, ServerMembership membership, Admission admission) {

@@ -974,17 +974,13 @@ public final class Servers {
      * up may.
      */
     public boolean hasEnded(KnownServer server) {
-        return server.ended || isReplaced(server) || isAbsent(server);
+        return server.ended || isReplaced(server) || isAbsent(server.record);
     }
 
     /** Whether it is no server, but a record in the place of one that is not known, as {@link #absent} makes it. */
-    private static boolean isAbsent(KnownServer server) {
-        ServerRecord record = server.record;
-        return !server.wasHeard
-                && record.forgotten()
-                && record.noticeMillis() == 0
-                && record.type().isEmpty()
-                && record.place().isEmpty();
+    private static boolean isAbsent(ServerRecord record) {
+        // Each server reports a type.
+        return record.forgotten() && record.type().isEmpty();
     }
 
     /** Returns a record in the place of a server that is not known, and whose regions are lost. */
