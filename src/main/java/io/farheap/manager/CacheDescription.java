@@ -26,8 +26,8 @@ public record CacheDescription(
         public LateMove {
             TextChecks.require("a server's address", server, CacheManager.MAX_TEXT_LENGTH);
             if (lost < 1 || lost > regions || leftMillis < 0) {
-                throw new IllegalArgumentException(lost + " of " + regions + " regions cannot leave a server that ends in "
-                        + leftMillis + " ms; at least 1 and at most all, in at least 0 ms");
+                throw new IllegalArgumentException(lost + " of " + regions + " regions cannot leave a server within "
+                        + leftMillis + " ms; at least 1 and at most all cannot, within at least 0 ms");
             }
         }
     }

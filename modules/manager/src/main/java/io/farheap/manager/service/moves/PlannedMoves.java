@@ -196,6 +196,8 @@ public final class PlannedMoves {
     private int ofCalls = MOST_SEARCHES;
     /** Whether a cache has found no room that did before. */
     private boolean newlyStuck;
+    /** Since when this manager has received reports of servers without a pause. */
+    private long listening;
     /** Up to when this manager has received what clients sent. */
     private long listened;
     /** Counts all searches for room. */
@@ -374,6 +376,7 @@ public final class PlannedMoves {
 
     /** The caches were reloaded from disk: all moves are planned again. */
     public void loaded(long now) {
+        listening = now;
         listened = now;
         moves.clear();
         announced.clear();
@@ -403,10 +406,11 @@ public final class PlannedMoves {
     }
 
     /**
-     * This manager stood still, or could not change anything: clients could not renew the room of their moves meanwhile,
-     * so that counts from now on.
+     * This manager stood still, or could not change anything: clients could not renew the room of their moves, and
+     * servers could not report, so both count from now on.
      */
     public void stoodStill(long now) {
+        listening = now;
         growing.replaceAll((_, growth) -> new Growth(now, growth.there(), now));
         earlier.replaceAll((_, _) -> now);
     }
@@ -478,7 +482,9 @@ public final class PlannedMoves {
     /** Whether a server is gone, so that a cache's client has nothing to move off it, or cannot be notified. */
     private boolean isGone(long serverId, long now) {
         Servers.KnownServer server = servers.find(serverId);
-        return server == null || server.report == null || now - server.reportedAt > goneNanos && servers.anyHeard(now);
+        return server == null
+                || server.report == null
+                || now - server.reportedAt > goneNanos && now - listening > goneNanos && servers.anyHeard(now);
     }
 
     /** Whether none of the cache's servers has reported in time that it leaves. */

@@ -379,8 +379,8 @@ public final class Reallocations {
 
     /**
      * Whether a report of a cache that is where it was says nothing of the room that is reserved for it. It does if it
-     * answers the alert of a planned move, or a notice to which the client had to give way. Room that an application has
-     * reserved for a move of its own is given up when it is not renewed any more: the report may have begun before.
+     * answers the alert of a planned move, or a notice to which the client had to give way. Room that an application
+     * has reserved for a move of its own is given up when it is not renewed any more: the report may have begun before.
      */
     private boolean keepsRoom(CacheRecord cache, @Nullable ReclaimOutcome answer) {
         long id = cache.id();

@@ -171,7 +171,8 @@ class TopCommandTest {
         report(1, 4);
         assertEquals(0, run(new TopCommand(), "--once", "--manager", server.address()), out::toString);
         String table = out.toString();
-        assertTrue(table.lines().anyMatch(line -> line.matches("00000000000000ab +orders +host1:1 +1 +1 .* room")), table);
+        assertTrue(
+                table.lines().anyMatch(line -> line.matches("00000000000000ab +orders +host1:1 +1 +1 .* room")), table);
     }
 
     @Test
