@@ -268,11 +268,11 @@ public final class Fleet implements ServerProvider.Listener {
         } finally {
             lock.unlock();
         }
-        isTakenBack(last);
+        takesBack(last);
     }
 
     /** The provider has taken a server back that has reported; null for none. Called without the lock. */
-    private void isTakenBack(@Nullable ServerReport last) {
+    private void takesBack(@Nullable ServerReport last) {
         if (last != null) {
             try {
                 reports.accept(last);
@@ -564,7 +564,7 @@ public final class Fleet implements ServerProvider.Listener {
         } finally {
             lock.unlock();
         }
-        isTakenBack(last);
+        takesBack(last);
     }
 
     @Override
