@@ -139,8 +139,7 @@ class ManagedCacheClientTest {
             answer(
                     reply,
                     ManagerMessages.write(
-                            new CacheDescription(
-                                    allocation(), "cache", request.getLifetimeMillis(), "", List.of())));
+                            new CacheDescription(allocation(), "cache", request.getLifetimeMillis(), "", List.of())));
         }
 
         @Override
@@ -352,7 +351,7 @@ class ManagedCacheClientTest {
         client.extend(Duration.ofSeconds(30));
         assertEquals(30_000, next(manager.extended));
         expires(29_000);
-        assertEquals(Duration.ofMillis(29_000), next(expiring), "and the listener only of the right end");
+        assertEquals(Duration.ofSeconds(29), next(expiring), "and the listener only of the right end");
     }
 
     @Test

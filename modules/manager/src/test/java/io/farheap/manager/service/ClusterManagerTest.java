@@ -43,8 +43,7 @@ class ClusterManagerTest {
         TestCluster cluster = new TestCluster(ManagerOptions.DEFAULT, 1);
         cluster.allocateOn(1, 7, 2);
         cluster.reports(2, 2);
-        CacheManager.Attendance line =
-                cluster.manager.attend(99, new RecordedNotices(cluster.alerts, cluster.ends));
+        CacheManager.Attendance line = cluster.manager.attend(99, new RecordedNotices(cluster.alerts, cluster.ends));
         line.renew(Set.of(7L));
         // So the server that leaves is only announced: the cache's record does not change.
         cluster.manager.reserve(7, "host2:1", 1);

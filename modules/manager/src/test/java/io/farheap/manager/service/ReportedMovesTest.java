@@ -186,8 +186,8 @@ class ReportedMovesTest {
             cluster.pass(2_500);
             cluster.leaves(1, 4);
             cluster.reports(2, 4);
+            cluster.manager.tick();
         }
-        cluster.manager.tick();
         assertEquals(List.of(share(2, 4)), cluster.alerts.getLast().targets());
     }
 

@@ -136,13 +136,13 @@ public final class Clients {
     }
 
     /** Whether no client has claimed a cache for long; time in which this manager may not have listened is no proof. */
-    boolean abandoned(long cacheId) {
+    boolean isAbandoned(long cacheId) {
         Long last = claimed.get(cacheId);
         return last == null || listened - last > silentNanos;
     }
 
     /**
-     * Returns since when a cache is {@linkplain #abandoned abandoned}, or will be if its client stays silent; null if
+     * Returns since when a cache is {@linkplain #isAbandoned abandoned}, or will be if its client stays silent; null if
      * it has no client.
      */
     public @Nullable Long abandonedSince(long cacheId) {

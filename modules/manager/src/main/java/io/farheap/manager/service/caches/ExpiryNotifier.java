@@ -79,7 +79,7 @@ public final class ExpiryNotifier {
         }
         ExpiryNotice heard = told.get(cache.id());
         if (heard == null || heard.expiresAtMillis() != expires) {
-            return clients.abandoned(cache.id());
+            return clients.isAbandoned(cache.id());
         }
         return heard.inTime() || now - heard.since() >= BEFORE_MILLIS * NANOS_PER_MILLI;
     }

@@ -384,9 +384,7 @@ public final class Reallocations {
      */
     private boolean keepsRoom(CacheRecord cache, @Nullable ReclaimOutcome answer) {
         long id = cache.id();
-        return moves.isMoving(id)
-                ? !moves.isAnswer(id, answer)
-                : moves.isGrowing(cache) && !moves.isAnnounced(id);
+        return moves.isMoving(id) ? !moves.isAnswer(id, answer) : moves.isGrowing(cache) && !moves.isAnnounced(id);
     }
 
     /**

@@ -163,8 +163,8 @@ public final class ServerMembership {
                     "memory server " + address + " may not have found this manager yet, which has just begun to lead; "
                             + "ask again in a minute");
         }
-        boolean others = servers.all()
-                .anyMatch(server -> !server.record.address().equals(address) && !servers.isGone(server));
+        boolean others =
+                servers.all().anyMatch(server -> !server.record.address().equals(address) && !servers.isGone(server));
         if (mayBeDeaf || others && !servers.anyHeard(now)) {
             throw new ControlException(
                     Code.BUSY,

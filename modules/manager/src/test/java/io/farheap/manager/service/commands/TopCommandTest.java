@@ -160,8 +160,7 @@ class TopCommandTest {
         report(1, 4);
         allocate(0xabL, 0);
         assertEquals(0, json().getAsJsonArray("late_moves").size());
-        assertEquals(
-                0, run(new ManagerCommand(), "drain", "host1:1", "--manager", server.address()), out::toString);
+        assertEquals(0, run(new ManagerCommand(), "drain", "host1:1", "--manager", server.address()), out::toString);
         report(1, 4);
         JsonObject late = json().getAsJsonArray("late_moves").get(0).getAsJsonObject();
         assertEquals("00000000000000ab", late.get("cache").getAsString());
