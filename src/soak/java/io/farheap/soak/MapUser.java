@@ -67,12 +67,16 @@ final class MapUser implements Runnable {
     private volatile long operations;
 
     /**
+     * Makes a user, which begins to make requests when it is run.
+     *
+     * @param engine of the map
      * @param number of this user, 0 to users - 1, whose keys are those that have it as remainder
      * @param mayBeLost whether a fault excuses a request that is lost
      * @param gone whether a server of the map is, so that nothing works any more
      */
     MapUser(
             FarMap map,
+            String engine,
             int number,
             int users,
             AtomicLongArray begun,
@@ -81,7 +85,7 @@ final class MapUser implements Runnable {
             BooleanSupplier gone,
             WaitTimes waits,
             Problems problems) {
-        this.name = "user " + number + " of the map";
+        this.name = "user " + number + " of the " + engine + " map";
         this.map = map;
         this.number = number;
         this.users = users;
