@@ -110,7 +110,7 @@ final class LeasedShard {
         queues = new PopularityQueues(entries, map.queues());
         heapAt = at + shape.heap();
         marked = new EntryHeap(memory, heapAt, entries::leasedUntil);
-        terms = new LeaseTerms(map.termNanos(), map.mostTermNanos());
+        terms = new LeaseTerms(map.termNanos(), map.mostTermNanos(), map.queues());
         allBytes = (long) shape.segments() * ShardShape.SEGMENT_BYTES;
         counts = new ShardCounts(allBytes);
     }
@@ -525,7 +525,7 @@ final class LeasedShard {
 
     /** For how long an object stays in a queue without a use, as {@link #ticks}. */
     private long stay(int queue) {
-        return terms.of(queue) / NANOS_PER_USE + 1;
+        return terms.stay(queue) / NANOS_PER_USE + 1;
     }
 
     /**
