@@ -156,7 +156,7 @@ public final class LeasesPart {
             plot.series(
                     sides.get(side).policy(),
                     Arrays.stream(QUANTILES)
-                            .map(percent -> Math.max(1, all.getValueAtPercentile(percent)))
+                            .map(percent -> (double) Math.max(1, all.getValueAtPercentile(percent)))
                             .toArray(),
                     QUANTILES);
             for (String kind : LeaseWorker.KINDS) {
