@@ -21,9 +21,8 @@ import org.HdrHistogram.Histogram;
  *
  * @param figures by their names in a report
  * @param latency of requests by their kinds, in ns; empty if it was not measured
- * @param objects that the map held at the end
  */
-record LeasePlay(Map<String, Double> figures, Map<String, Histogram> latency, long objects) {
+record LeasePlay(Map<String, Double> figures, Map<String, Histogram> latency) {
 
     private static final int ALL_PERCENT = 100;
 
@@ -128,9 +127,8 @@ record LeasePlay(Map<String, Double> figures, Map<String, Histogram> latency, lo
                     "ops_per_s", workers.stream().mapToDouble(LeaseWorker::rate).sum());
             figures.put("cpu_ns", sum(LeaseWorker::cpuNanos) / requests);
             figures.put("leased_bytes", (double) servers.count("maps.blocks.marked.bytes"));
-            long objects = map.stats().objects();
-            figures.put("objects", (double) objects);
-            return new LeasePlay(figures, new LinkedHashMap<>(), objects);
+            figures.put("objects", (double) map.stats().objects());
+            return new LeasePlay(figures, new LinkedHashMap<>());
         }
 
         private double sum(ToLongFunction<LeaseWorker> of) {
