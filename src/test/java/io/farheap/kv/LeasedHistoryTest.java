@@ -23,13 +23,15 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Sessions of several processes use few keys of a leased map, and each key's history is linearizable, whatever leases,
- * clocks and connections do. A miss counts as in {@link MapHistoryTest}.
+ * clocks and connections do. A miss counts as in {@link MapHistoryTest}, also of an object whose life has ended: once a
+ * process has learned that, no other one reads it.
  */
 class LeasedHistoryTest {
 
     private static final int PROCESSES = 3;
     private static final int REQUESTS = Math.max(1_500, Effort.count(10_000));
     private static final long STOPPED = 1;
+    private static final int MOST_LIFE_MILLIS = 20;
 
     private static final LongSupplier RIGHT = System::nanoTime;
 
@@ -38,7 +40,7 @@ class LeasedHistoryTest {
                 2,
                 // Much room: most gets are READs.
                 arguments(8, 50, 2048),
-                // Terms that end in the midst of requests, and blocks of many sizes in few segments.
+                // Terms that end during requests, and blocks of many sizes in few segments.
                 arguments(64, 1, 256),
                 arguments(400, 5, 256),
                 arguments(8, 1, 256),
@@ -109,7 +111,8 @@ class LeasedHistoryTest {
                 for (int i = 0; i < PROCESSES; i++) {
                     MapHistoryTest.Client client = new MapHistoryTest.Client(
                             sessions.get(i), TestKeys.of(keys, false), i, new SplittableRandom(seed + i), beside);
-                    running.add(executor.submit(() -> client.patient().run(requests)));
+                    running.add(executor.submit(
+                            () -> client.patient().mortal(MOST_LIFE_MILLIS).run(requests)));
                 }
                 List<MapHistoryTest.Event> events = new ArrayList<>();
                 for (Future<List<MapHistoryTest.Event>> each : running) {
