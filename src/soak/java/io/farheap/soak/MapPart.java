@@ -73,7 +73,7 @@ final class MapPart implements AutoCloseable {
         return users;
     }
 
-    /** When nobody uses it any more. */
+    /** Checks all keys, when no user makes requests any more. */
     void check() {
         users.forEach(MapUser::checkAll);
     }

@@ -16,7 +16,7 @@ import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.function.BooleanSupplier;
 
 /**
- * Sets and deletes keys of its own in a map, and gets everybody's, by one session after another: some are closed with
+ * Sets and deletes keys of its own in a map, and gets those of all users, by one session after another: some are closed with
  * requests in flight. A value names its key and its set, so what is found tells whether it may be there: of its own
  * keys the latest set that took effect, of others' any that was begun. A miss is always right, as objects are evicted;
  * what was missed once stays away until it is set again.
@@ -123,7 +123,7 @@ final class MapUser implements Runnable {
         }
     }
 
-    /** Gets all of its keys; when nobody else uses the map any more. */
+    /** Gets all of its keys, when no other user makes requests any more. */
     void checkAll() {
         int key = number;
         while (key < keys && !gone.getAsBoolean() && !problems.any()) {

@@ -184,7 +184,7 @@ class LeasedMapTest {
         }
     }
 
-    /** Another process replaces a long value all the time: a get ends all the same. */
+    /** Another process replaces a long value all the time: a get ends nevertheless. */
     @Test
     void aGetOfALongValueEndsBesideSets() throws Exception {
         String[] one = servers.startAll(1, REGIONS, REGION);
