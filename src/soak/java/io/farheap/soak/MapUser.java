@@ -16,10 +16,10 @@ import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.function.BooleanSupplier;
 
 /**
- * Sets and deletes keys of its own in a map, and gets those of all users, by one session after another: some are closed with
- * requests in flight. A value names its key and its set, so what is found tells whether it may be there: of its own
- * keys the latest set that took effect, of others' any that was begun. A miss is always right, as objects are evicted;
- * what was missed once stays away until it is set again.
+ * Sets and deletes keys of its own in a map, and gets those of all users, by one session after another: some are closed
+ * with requests in flight. A value names its key and its set, so what is found tells whether it may be there: of its
+ * own keys the latest set that took effect, of others' any that was begun. A miss is always right, as objects are
+ * evicted; what was missed once stays away until it is set again.
  */
 final class MapUser implements Runnable {
 
