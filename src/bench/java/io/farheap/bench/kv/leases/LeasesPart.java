@@ -54,6 +54,8 @@ public final class LeasesPart {
     private static final int MOST_REQUESTS = 100_000;
 
     private static final int PERCENT_OF_KEYS = 10;
+    /** A trace is the same in each play, and only times differ. */
+    private static final int MOST_TRACE_PLAYS = 2;
     private static final int SERVERS = 2;
     /** Requests of the model of random replacement for each key, to warm up and then to count. */
     private static final int MODEL_REQUESTS = 10;
@@ -251,7 +253,7 @@ public final class LeasesPart {
         List<LeaseFigures> figures = new ArrayList<>();
         sides.forEach(side -> figures.add(new LeaseFigures()));
         try (LeaseServerPair servers = new LeaseServerPair(LeaseServerPair.regionBytes(workload.bytes()))) {
-            rotate(sides.size(), (side, play) -> figures.get(side)
+            rotate(sides.size(), Math.min(plays, MOST_TRACE_PLAYS), (side, play) -> figures.get(side)
                     .add(LeasePlay.of(servers, sides.get(side), workload, objects, played)));
         }
         RandomReplacement model = new RandomReplacement(
@@ -276,8 +278,8 @@ public final class LeasesPart {
             LeaseServerPair servers, List<LeaseSide> sides, LeaseWorkload workload, boolean timed) {
         List<LeaseFigures> figures = new ArrayList<>();
         sides.forEach(side -> figures.add(new LeaseFigures()));
-        rotate(sides.size(), (side, play) -> figures.get(side)
-                .add(LeasePlay.of(servers, sides.get(side), workload, play + 1, turns * TENTH_NANOS, timed)));
+        rotate(sides.size(), plays, (side, play) -> figures.get(side)
+                .add(LeasePlay.of(servers, sides.get(side), workload, play + 1L, turns * TENTH_NANOS, timed)));
         return figures;
     }
 
@@ -287,8 +289,8 @@ public final class LeasesPart {
         void play(int side, int play);
     }
 
-    private void rotate(int sides, SidePlay each) {
-        int counted = Rotation.turns(sides, plays);
+    private static void rotate(int sides, int least, SidePlay each) {
+        int counted = Rotation.turns(sides, least);
         Rotation rotation = new Rotation(sides, counted);
         for (int play = 0; play < counted; play++) {
             for (int side : rotation.order(play)) {
