@@ -436,6 +436,11 @@ public final class FarMapBuilder {
             throw new IllegalArgumentException("leases of " + term + " up to " + mostTerm
                     + " in a map of the disaggregated engine, which gives none; leave them out, or make a leased map");
         }
+        if (queues != LeasedDescriptor.MOST_QUEUES || !reports) {
+            throw new IllegalArgumentException((reports ? queues + " LRU queues" : "no reports of READs")
+                    + " in a map of the disaggregated engine, which has neither queues nor reports; leave that out, or"
+                    + " make a leased map");
+        }
         SpaceShape.of(regionBytes, regions, wanted);
         MapDescriptor descriptor = new MapDescriptor(
                 ThreadLocalRandom.current().nextLong(),

@@ -435,6 +435,12 @@ class LeasedMapTest {
                 .memory(REGION * REGIONS)
                 .leaseTerms(Duration.ofSeconds(1), Duration.ofSeconds(1))
                 .create());
+        assertThrows(
+                IllegalArgumentException.class,
+                () -> servers.named(one).memory(REGION).leaseQueues(2).create());
+        assertThrows(
+                IllegalArgumentException.class,
+                () -> servers.named(one).memory(REGION).reports(false).create());
         assertEquals(REGIONS, servers.freeRegions(0));
         try (FarMap map = leased(one).memory(REGION).objects(1000).create()) {
             assertThrows(MapException.class, () -> map.grow(REGION));
