@@ -52,7 +52,10 @@ final class LeaseWorker {
         release();
     }
 
-    /** Makes requests for some time. What was counted before is forgotten. */
+    /**
+     * Makes requests for some time, and as many as there are keys at least, however slow the machine is. What was
+     * counted before is forgotten.
+     */
     void run(long forNanos) {
         requests = 0;
         sets = 0;
@@ -63,7 +66,7 @@ final class LeaseWorker {
                 one();
             }
             nanos = System.nanoTime() - begun;
-        } while (nanos < forNanos);
+        } while (nanos < forNanos || requests < workload.keys());
         cpuNanos = ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime() - cpu;
         release();
     }
