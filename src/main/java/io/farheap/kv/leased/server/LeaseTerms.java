@@ -2,9 +2,9 @@ package io.farheap.kv.leased.server;
 
 /**
  * For how long a shard leases its blocks. An object of queue n gets n times the term of queue 1, and at most the
- * longest term; if there is one queue alone, every object gets that term. What is marked and leased is memory that no object can use, so terms shrink when that is more than a
- * 16th of the shard, and at an eighth none is given. Nor is one for a while after a set has found all that it could
- * evict leased. The shard's thread.
+ * longest term; if there is one queue alone, every object gets that term. What is marked and leased is memory that no
+ * object can use, so terms shrink when that is more than a 16th of the shard, and at an eighth none is given. Nor is
+ * one for a while after a set has found all that it could evict leased. The shard's thread.
  */
 final class LeaseTerms {
 
