@@ -36,6 +36,7 @@ class LeasedHistoryTest {
     private static final long STOPPED = 1;
     /** A clock drifts by one ns in so many. */
     private static final long PER_DRIFT = 2_000;
+
     private static final int MOST_LIFE_MILLIS = 20;
 
     /** The clocks by which processes count their leases: right ones. */

@@ -40,12 +40,9 @@ class ReplacedConnectionTest {
     }
 
     private static FarMap map(EngineConnection first) {
-        return new FarMap(
-                sessions -> first,
-                new AtomicReference<>(() -> {}),
-                addresses -> {
-                    throw new AssertionError("no lease is lost");
-                });
+        return new FarMap(sessions -> first, new AtomicReference<>(() -> {}), addresses -> {
+            throw new AssertionError("no lease is lost");
+        });
     }
 
     /** The memory of the old connection is closed as soon as no session uses it. */

@@ -153,8 +153,9 @@ public final class BenchKvCommand implements Callable<Integer> {
             names = "--plays",
             paramLabel = "N",
             defaultValue = "3",
-            description = "adaptivity, elasticity, traces, leases, engines: how often each is played; figures are medians "
-                    + "of the plays (default: ${DEFAULT-VALUE})")
+            description =
+                    "adaptivity, elasticity, traces, leases, engines: how often each is played; figures are medians "
+                            + "of the plays (default: ${DEFAULT-VALUE})")
     private int plays;
 
     @Option(

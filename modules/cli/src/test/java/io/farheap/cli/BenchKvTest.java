@@ -90,16 +90,7 @@ class BenchKvTest {
     void sharesOfLeasedGetsAreCounted() throws Exception {
         Path plots = directory.resolve("plots");
         List<Figures> rows = rows(
-                "--part",
-                "leases",
-                "--keys",
-                "1000",
-                "--turns",
-                "1",
-                "--plays",
-                "1",
-                "--report",
-                plots.toString());
+                "--part", "leases", "--keys", "1000", "--turns", "1", "--plays", "1", "--report", plots.toString());
         Map<String, Integer> cases = new HashMap<>();
         for (Figures row : rows) {
             assertEquals("leases", row.text("part"));
@@ -125,7 +116,8 @@ class BenchKvTest {
                 assertTrue(oneSided > 5 && row.number("calls") < 1, row::toString);
             }
         }
-        // Three shares of gets, of five sides and the model each; four fixed terms, three of popularity, and none; three
+        // Three shares of gets, of five sides and the model each; four fixed terms, three of popularity, and none;
+        // three
         // terms of three numbers of queues.
         assertTrue(cases.remove("latency") >= 4 * 2, cases::toString);
         assertEquals(Map.of("policies", 3 * 6, "terms", 8, "queues", 9), cases);
@@ -145,17 +137,8 @@ class BenchKvTest {
             keys.append(key).append('\n');
         }
         Path trace = Files.writeString(directory.resolve("hot"), keys);
-        List<Figures> rows = rows(
-                "--part",
-                "leases",
-                "--trace",
-                trace.toString(),
-                "--keys",
-                "200",
-                "--turns",
-                "1",
-                "--plays",
-                "1");
+        List<Figures> rows =
+                rows("--part", "leases", "--trace", trace.toString(), "--keys", "200", "--turns", "1", "--plays", "1");
         List<Figures> played =
                 rows.stream().filter(row -> row.text("case").equals("hot")).toList();
         assertEquals(5, played.size());

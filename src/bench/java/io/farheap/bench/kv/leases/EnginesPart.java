@@ -89,8 +89,8 @@ public final class EnginesPart {
             for (int play = 0; play < counted; play++) {
                 double[] rates = new double[SIDES.size()];
                 for (int side : rotation.order(play)) {
-                    LeasePlay played = LeasePlay.of(
-                            servers, SIDES.get(side), workload, play + 1L, turns * TENTH_NANOS, false);
+                    LeasePlay played =
+                            LeasePlay.of(servers, SIDES.get(side), workload, play + 1L, turns * TENTH_NANOS, false);
                     figures.get(side).add(played);
                     rates[side] = rate(played);
                     figures.get(side).add("clients_per_core", clientsPerCore(played));

@@ -15,9 +15,8 @@ final class LeaseFigures {
 
     void add(LeasePlay play) {
         play.figures().forEach(this::add);
-        play.latency()
-                .forEach((kind, each) -> latency.computeIfAbsent(kind, added -> new Histogram(3))
-                        .add(each));
+        play.latency().forEach((kind, each) -> latency.computeIfAbsent(kind, added -> new Histogram(3))
+                .add(each));
         plays++;
     }
 

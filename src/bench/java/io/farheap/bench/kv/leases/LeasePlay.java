@@ -36,8 +36,7 @@ record LeasePlay(Map<String, Double> figures, Map<String, Histogram> latency) {
             LeaseServerPair servers, LeaseSide side, LeaseWorkload workload, long seed, long nanos, boolean timed) {
         try (OpenPlay play = new OpenPlay(servers, side, workload, workload.bytes(), workload.keys(), seed)) {
             if (workload.isFilled()) {
-                play.each(
-                        worker -> worker.fill(play.workers.indexOf(worker), play.workers.size()));
+                play.each(worker -> worker.fill(play.workers.indexOf(worker), play.workers.size()));
             }
             play.each(worker -> worker.run(nanos));
             LeasePlay measured = play.measure(worker -> worker.run(nanos));
@@ -69,13 +68,7 @@ record LeasePlay(Map<String, Double> figures, Map<String, Histogram> latency) {
         private final List<LeaseWorker> workers = new ArrayList<>();
         private final ExecutorService executor;
 
-        OpenPlay(
-                LeaseServerPair servers,
-                LeaseSide side,
-                LeaseWorkload workload,
-                long bytes,
-                long objects,
-                long seed) {
+        OpenPlay(LeaseServerPair servers, LeaseSide side, LeaseWorkload workload, long bytes, long objects, long seed) {
             this.servers = servers;
             try {
                 map = side.create(servers, bytes, objects);

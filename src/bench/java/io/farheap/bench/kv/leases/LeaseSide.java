@@ -18,8 +18,7 @@ import java.time.Duration;
  * @param pointers whether processes keep pointers; without them every get is a message
  * @param reports whether processes report their READs
  */
-record LeaseSide(
-        String policy, String engine, int term, int longest, int queues, boolean pointers, boolean reports) {
+record LeaseSide(String policy, String engine, int term, int longest, int queues, boolean pointers, boolean reports) {
 
     static final int MOST_QUEUES = 16;
 

@@ -56,6 +56,7 @@ public final class LeasesPart {
     private static final int PERCENT_OF_KEYS = 10;
     /** A trace is the same in each play, and only times differ. */
     private static final int MOST_TRACE_PLAYS = 2;
+
     private static final int SERVERS = 2;
     /** Requests of the model of random replacement for each key, to warm up and then to count. */
     private static final int MODEL_REQUESTS = 10;
@@ -128,7 +129,8 @@ public final class LeasesPart {
             List<LeaseSide> sides = new ArrayList<>(exactAndLeased());
             sides.add(whole().withoutReports(NO_REPORTS));
             List<LeaseFigures> figures = play(servers, sides, workload, gets == USUAL_GETS);
-            double[] random = randomHits(workload, (int) figures.get(sides.indexOf(whole())).median("objects"));
+            double[] random = randomHits(
+                    workload, (int) figures.get(sides.indexOf(whole())).median("objects"));
             putRandom("policies", workload, random);
             hits.computeIfAbsent(RANDOM, added -> new ArrayList<>()).add(median(random));
             for (int side = 0; side < sides.size(); side++) {
@@ -205,7 +207,8 @@ public final class LeasesPart {
             sides.add(LeaseSide.leased("popularity", step, TERMS * step, LeaseSide.MOST_QUEUES));
         }
         List<LeaseFigures> figures = playAndPut("terms", servers, sides, workload);
-        Plot plot = Plot.lines("kv-leases-terms", "Gets that ask no server, 95% gets", "term [ms]", "one READ [% of hits]")
+        Plot plot = Plot.lines(
+                        "kv-leases-terms", "Gets that ask no server, 95% gets", "term [ms]", "one READ [% of hits]")
                 .logarithmicX();
         for (String policy : List.of("fixed", "popularity")) {
             int[] some = IntStream.range(0, sides.size())
