@@ -419,6 +419,8 @@ class SupplyTest {
         store.failing = true;
         provider.machines.getFirst().reclaim(Duration.ofSeconds(30));
         store.failing = false;
+        // Returns when the state was read again: until then a report is kept for later.
+        cluster.describe(7);
         TestProvider.TestMachine machine = provider.machines.getFirst();
         assertFalse(store.servers.get(machine.id).leaving());
         machine.report(0, Map.of(7L, 4));
