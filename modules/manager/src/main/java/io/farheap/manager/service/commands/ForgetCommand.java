@@ -1,11 +1,11 @@
 package io.farheap.manager.service.commands;
 
+import io.farheap.command.ManagerOption;
 import io.farheap.manager.grpc.ManagerClient;
-import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
@@ -24,20 +24,15 @@ final class ForgetCommand implements Callable<Integer> {
     @Parameters(paramLabel = "HOST:PORT", description = "The server's address.")
     private String server;
 
-    @Option(
-            names = "--manager",
-            required = true,
-            split = ",",
-            paramLabel = "HOST:PORT",
-            description = "Its cache managers, separated by commas; the first that answers is asked.")
-    private List<String> managers;
+    @Mixin
+    private ManagerOption managers;
 
     @Spec
     private CommandSpec spec;
 
     @Override
     public Integer call() {
-        try (ManagerClient manager = ManagerClient.connectFirst(managers)) {
+        try (ManagerClient manager = managers.connect()) {
             manager.forget(server);
         }
         spec.commandLine()
