@@ -18,6 +18,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -345,52 +346,41 @@ public final class ManagerConnection implements AutoCloseable {
             this.manager = manager;
         }
 
+        private void tell(long cacheId, Consumer<CacheAlerts> alert) {
+            CacheAlerts cache = caches.get(cacheId);
+            if (cache != null) {
+                alert.accept(cache);
+            }
+        }
+
         @Override
         public void reclaim(Reclaim alert) {
-            CacheAlerts cache = caches.get(alert.cacheId());
-            if (cache != null) {
-                cache.reclaim(alert);
-            }
+            tell(alert.cacheId(), cache -> cache.reclaim(alert));
         }
 
         @Override
         public void expiring(long cacheId, long leftMillis) {
-            CacheAlerts cache = caches.get(cacheId);
-            if (cache != null) {
-                cache.expiring(leftMillis);
-            }
+            tell(cacheId, cache -> cache.expiring(leftMillis));
         }
 
         @Override
         public void lost(long cacheId, String server) {
-            CacheAlerts cache = caches.get(cacheId);
-            if (cache != null) {
-                cache.lost(server);
-            }
+            tell(cacheId, cache -> cache.lost(server));
         }
 
         @Override
         public void unknown(long cacheId) {
-            CacheAlerts cache = caches.get(cacheId);
-            if (cache != null) {
-                cache.unknown();
-            }
+            tell(cacheId, CacheAlerts::unknown);
         }
 
         @Override
         public void late(long cacheId, CacheDescription.LateMove move) {
-            CacheAlerts cache = caches.get(cacheId);
-            if (cache != null) {
-                cache.late(move);
-            }
+            tell(cacheId, cache -> cache.late(move));
         }
 
         @Override
         public void ended(long cacheId, String why) {
-            CacheAlerts cache = caches.get(cacheId);
-            if (cache != null) {
-                cache.ended(why);
-            }
+            tell(cacheId, cache -> cache.ended(why));
         }
 
         @Override
