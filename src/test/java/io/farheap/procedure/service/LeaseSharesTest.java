@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
 /** How leases share a server thread, in rounds as the thread makes them, by a clock of the test's own. */
@@ -322,26 +323,23 @@ class LeaseSharesTest {
         assertEqualShares(leases);
     }
 
-    /** It wanted little, and then wants as much as it gets. */
     @Test
     void aLeaseSavesNoTimeWhileItWantsNone() {
-        LeaseProcedures light = lease();
-        LeaseProcedures other = lease();
-        FilledRing ring = ring(light, 1_000);
-        ring.roundTrip = 5_000;
-        putOff(other, 1);
-        run(20 * WINDOW);
-        ring.roundTrip = 0;
-        assertEqual(sharesAtOnce(light, other));
+        assertSavesNoTime(other -> putOff(other, 1));
     }
 
     @Test
     void aLeaseSavesNoTimeBesideBatches() {
+        assertSavesNoTime(other -> ring(other, 40_000));
+    }
+
+    /** A lease wants little beside the calls of another, and then wants as much as it gets. */
+    private void assertSavesNoTime(Consumer<LeaseProcedures> calls) {
         LeaseProcedures light = lease();
         LeaseProcedures other = lease();
         FilledRing ring = ring(light, 1_000);
         ring.roundTrip = 5_000;
-        ring(other, 40_000);
+        calls.accept(other);
         run(20 * WINDOW);
         ring.roundTrip = 0;
         assertEqual(sharesAtOnce(light, other));

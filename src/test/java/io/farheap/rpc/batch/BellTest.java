@@ -5,21 +5,13 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.cache.SoftverbsFaults;
-import io.farheap.rpc.HeldRegions;
 import io.farheap.rpc.MessageRing;
 import io.farheap.rpc.PendingCall;
-import io.farheap.rpc.RegionHolders;
 import io.farheap.rpc.RingShape;
 import io.farheap.rpc.RpcHandler;
 import io.farheap.rpc.RpcHandlers;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
-import io.farheap.testing.TestDevice;
-import io.farheap.verbs.CompletionChannel;
-import io.farheap.verbs.Context;
-import io.farheap.verbs.Devices;
-import io.farheap.verbs.ProtectionDomain;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -30,23 +22,11 @@ class BellTest {
     private static final RingShape SHAPE = new RingShape(2, 1, 64, true);
     private static final int LATER = 0;
 
-    private final Arena arena = Arena.ofConfined();
-    private final MemorySegment memory = arena.allocate(4096, 64);
-    private final Context context = Devices.open(TestDevice.client());
-    private final ProtectionDomain domain = context.allocateProtectionDomain();
-    private final CompletionChannel channel = context.createCompletionChannel();
     private final RpcHandlers handlers = new RpcHandlers();
-    private final BatchConnection client = new BatchConnection(context, null, SHAPE, 64);
-    private final MessageRing ring = new MessageRing(
-            context,
-            domain,
-            new HeldRegions(new RegionHolders(memory, 4096, 1), 1, "test"),
-            handlers,
-            SHAPE,
-            channel,
-            () -> {},
-            client.responseAddress(),
-            client.responseKey());
+    private final ConnectedRing connected = new ConnectedRing(SHAPE, handlers);
+    private final MemorySegment memory = connected.memory;
+    private final BatchConnection client = connected.client;
+    private final MessageRing ring = connected.ring;
     private PendingCall pending;
 
     BellTest() {
@@ -54,28 +34,17 @@ class BellTest {
             pending = reply.later();
             return RpcHandler.LATER;
         });
-        // Each side's first operation needs the other's end.
-        ring.connect(client.endpoint());
-        client.connect(ring.endpoint(), ring.address(), ring.remoteKey());
     }
 
     @AfterEach
     void close() {
-        client.close();
-        ring.close();
-        channel.close();
-        domain.close();
-        context.close();
-        arena.close();
+        connected.close();
     }
 
     /** Returns when a call of the client is pending at the server, so that the client polls for its answer. */
     private void callIsUnderWay() {
-        client.addCall(LATER, memory.address(), 8, memory.address() + 8, 8);
-        assertTrue(client.send());
-        for (int i = 0; ring.serve() == 0; i++) {
-            assertTrue(i < 1_000_000, "the batch does not come");
-        }
+        connected.call(LATER);
+        connected.sendAndServe(ConnectedRing.LOOKS);
         while (client.unanswered() > 0) {
             client.receive();
         }
@@ -129,11 +98,8 @@ class BellTest {
     void whoCouldNotSayThatItAwokeIsRungForAnew() {
         SoftverbsFaults.delayOperations(1, 50_000_000);
         try {
-            client.addCall(LATER, memory.address(), 8, memory.address() + 8, 8);
-            assertTrue(client.send());
-            for (int i = 0; ring.serve() == 0; i++) {
-                assertTrue(i < 100_000_000, "the batch does not come");
-            }
+            connected.call(LATER);
+            connected.sendAndServe(100_000_000);
             // More announcements than the send queue takes: the last one that is sent says that the server sleeps.
             for (int word = 0; word < 20; word++) {
                 ring.announce(word % 2 == 0);

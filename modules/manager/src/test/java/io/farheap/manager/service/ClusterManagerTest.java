@@ -28,6 +28,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
+import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -103,42 +104,18 @@ class ClusterManagerTest {
     @Test
     @Timeout(60)
     void aServerThatReportsWhileAWriteIsLateIsNotSilent() throws Exception {
-        CountDownLatch writes = new CountDownLatch(1);
-        CountDownLatch release = new CountDownLatch(1);
-        cluster = new ClusterManager(
-                new StateStore() {
-                    @Override
-                    public long epoch() {
-                        return store.epoch();
-                    }
-
-                    @Override
-                    public ManagerState load() {
-                        return store.load();
-                    }
-
-                    @Override
-                    public void write(List<StateChange> changes) {
-                        if (store.caches.containsKey(7L)) {
-                            writes.countDown();
-                            awaitOpen(release);
-                        }
-                        store.write(changes);
-                    }
-                },
-                ManagerOptions.DEFAULT,
-                () -> now,
-                () -> time);
+        StoppedStore stopped = new StoppedStore(() -> store.caches.containsKey(7L));
+        cluster = new ClusterManager(stopped, ManagerOptions.DEFAULT, () -> now, () -> time);
         reports(1, 4);
         reports(2, 4);
         allocate(7, 2);
         Thread extending = Thread.ofPlatform().start(() -> cluster.extend(7, 60_000));
-        writes.await();
+        stopped.reached.await();
         for (int total = 5; total <= 6; total++) {
             now += 2 * SECOND;
             assertEquals(ReportReply.NONE, cluster.report(report(1, total, total, false, Map.of())));
         }
-        release.countDown();
+        stopped.release.countDown();
         extending.join();
         List<ServerReport> heard = cluster.servers();
         assertEquals(
@@ -313,6 +290,38 @@ class ClusterManagerTest {
         assertEquals(new ReportReply(true, Set.of()), cluster.report(report(1, 4, 1, false, Map.of(7L, 3))));
     }
 
+    /** Writes as on a disk that stops, until it is released. */
+    private final class StoppedStore implements StateStore {
+
+        private final BooleanSupplier stops;
+        private final CountDownLatch reached = new CountDownLatch(1);
+        private final CountDownLatch release = new CountDownLatch(1);
+
+        /** @param stops whether a write that begins now stops */
+        StoppedStore(BooleanSupplier stops) {
+            this.stops = stops;
+        }
+
+        @Override
+        public long epoch() {
+            return store.epoch();
+        }
+
+        @Override
+        public ManagerState load() {
+            return store.load();
+        }
+
+        @Override
+        public void write(List<StateChange> changes) {
+            if (stops.getAsBoolean()) {
+                reached.countDown();
+                awaitOpen(release);
+            }
+            store.write(changes);
+        }
+    }
+
     private static void awaitOpen(CountDownLatch latch) {
         try {
             latch.await();
@@ -463,38 +472,16 @@ class ClusterManagerTest {
     @Test
     @Timeout(60)
     void aServerThatIsDrainedBeforeItsFirstAnswerHearsIt() throws Exception {
-        CountDownLatch writes = new CountDownLatch(1);
-        CountDownLatch release = new CountDownLatch(1);
-        cluster = new ClusterManager(
-                new StateStore() {
-                    @Override
-                    public long epoch() {
-                        return store.epoch();
-                    }
-
-                    @Override
-                    public ManagerState load() {
-                        return store.load();
-                    }
-
-                    @Override
-                    public void write(List<StateChange> changes) {
-                        writes.countDown();
-                        awaitOpen(release);
-                        store.write(changes);
-                    }
-                },
-                ManagerOptions.DEFAULT,
-                () -> now,
-                () -> time);
+        StoppedStore stopped = new StoppedStore(() -> true);
+        cluster = new ClusterManager(stopped, ManagerOptions.DEFAULT, () -> now, () -> time);
         Thread reporting = Thread.ofPlatform().start(() -> reports(1, 4));
-        writes.await();
+        stopped.reached.await();
         Thread draining = Thread.ofPlatform().start(() -> cluster.drain("host1:1"));
         // No thread holds the lock, so the drain waits for the disk.
         while (draining.getState() != Thread.State.WAITING) {
             Thread.sleep(1);
         }
-        release.countDown();
+        stopped.release.countDown();
         reporting.join();
         draining.join();
         assertTrue(cluster.report(report(1, 4, 4, false, Map.of())).leave());
