@@ -15,9 +15,9 @@ import org.jspecify.annotations.Nullable;
  * less has not wanted more, and saves nothing up. A lease's batches and calls run until it has used {@link #CREDIT}
  * more than that; then they wait. If nothing but such calls is left in a pass over the thread's rings, the virtual time
  * rises until one of their leases may run for {@link #STEP}; or for the whole credit, if no other has run since it rose
- * last. So leases that always have calls stay within the credit and a batch or slice of one another, one that has none
- * for a moment keeps most of what it is behind, and the thread idles for none. (The virtual time is that of start-time
- * fair queueing; Goyal, Vin, Cheng, SIGCOMM 1996. The credit lets batches run without a look at all leases.)
+ * last. So leases that always have calls stay within the credit and a batch or slice of one another, a lease without
+ * calls for a moment keeps most of what it is behind, and the thread idles for no lease. (The virtual time is that of
+ * start-time fair queueing; Goyal, Vin, Cheng, SIGCOMM 1996. The credit lets batches run without a look at all leases.)
  *
  * <p><b>Waiting.</b> Of the calls here those of the lease that has used least are next. A lease's batches and its calls
  * take turns. The virtual time rises also when the thread has spent more time on other work, such as reads, than on

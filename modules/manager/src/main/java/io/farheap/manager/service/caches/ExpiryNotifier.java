@@ -91,7 +91,7 @@ public final class ExpiryNotifier {
 
     /**
      * Returns the ms that are left to a cache that has an end, also if the time of day had not been moved ahead since
-     * that was set; 0 or less if it is over.
+     * that was set; 0 or less if the time has passed.
      */
     public long left(CacheRecord cache, long millis) {
         long expires = cache.terms().expiresAtMillis();
