@@ -1,6 +1,7 @@
 package io.farheap.manager.simulator;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -63,6 +64,25 @@ class FailureSimulationTest {
     }
 
     @Test
+    void noLossHasNoStandardError() {
+        FailureRow row = simulated(failing(1e9, NEVER, 1, 1), PlacementScheme.CODING_SETS);
+        assertEquals(0, row.rangesLost());
+        assertNull(row.lossInAYearError());
+        assertNull(row.rangesLostInAYearError());
+        assertTrue(row.json().get("loss_a_year_stderr").isJsonNull(), row::text);
+    }
+
+    /** Of four racks the last one has three servers, so there are three groups of four servers, and three of three. */
+    @Test
+    void serversOfRacksThatAreLongerThanOthersHoldSlabsToo() {
+        PlacementOptions options = new PlacementOptions(21, 6, 2, 1, 0, 1, 9);
+        FailureOptions racks = failing(1, NEVER, 1, 1).withRackDomains(true);
+        FailureRow row = new FailureSimulation(options, racks, PlacementScheme.CODING_SETS, 1).run();
+        assertEquals(0, row.leftOver());
+        assertTrue(row.imbalance() >= 1 && row.imbalance() < 3, row::text);
+    }
+
+    @Test
     void theSameSeedGivesTheSameRow() {
         FailureOptions failing = failing(3, 20, 2, 8).withRackDomains(true);
         assertEquals(
@@ -100,5 +120,10 @@ class FailureSimulationTest {
                 IllegalArgumentException.class,
                 () -> new FailureSimulation(CLUSTER, racks, PlacementScheme.RANDOM, 0),
                 "two racks for three slabs");
+        PlacementOptions many = new PlacementOptions(1_000_000, 100, 8, 2, 1, 1, 9);
+        assertThrows(
+                IllegalArgumentException.class,
+                () -> new FailureSimulation(many, failing(1, NEVER, 1, 1), PlacementScheme.RANDOM, 0),
+                "too many slabs");
     }
 }
