@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * A cluster over years: servers fail one by one and racks at once, their slabs are made again on other servers, and a
  * range that misses more than r slabs is lost, and made again elsewhere at once. Placement, groups and the choice of a
- * new server are the manager's code. A cache makes up to some slabs of different ranges again at a time, those of the
- * ranges with the fewest good slabs first.
+ * new server are the code that a manager will run. A cache makes up to some slabs of different ranges again at a time,
+ * those of the ranges with the fewest good slabs first.
  *
  * <p>All times but a server's return are exponential, so the next event is drawn from the sum of all rates. One thread;
  * times are in days.

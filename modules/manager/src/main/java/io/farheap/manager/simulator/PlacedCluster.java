@@ -16,7 +16,7 @@ import java.util.TreeMap;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
-/** Servers on which ranges are placed by one scheme, with the code that the manager runs. */
+/** Servers on which ranges are placed by one scheme, with the code that a manager will run. */
 final class PlacedCluster {
 
     private static final Kind KIND = new Kind("", false, 1L << 30);

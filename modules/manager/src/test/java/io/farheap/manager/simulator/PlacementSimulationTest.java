@@ -102,7 +102,7 @@ class PlacementSimulationTest {
         assertTrue(covered > 0.5 && covered < 0.8, "two thirds of the sets: " + covered);
     }
 
-    /** Hydra's figure 16, small, and the emptier of two groups, which the paper has not. */
+    /** Hydra's figure 16, small, and the emptier of two groups, which are not in the paper. */
     @Test
     void groupsBalanceBetterThanRandomServersAndTwoGroupsBest() {
         PlacementOptions options = new PlacementOptions(3_000, 16, 8, 2, 1, 1, SEED);
