@@ -116,13 +116,13 @@ public final class CodingGroup {
     public int[] partMembers(int splits) {
         int[] counts = new int[parts(places.length, splits)];
         for (int part = 0; part < counts.length; part++) {
-            counts[part] = members(counts.length, part);
+            counts[part] = countIn(counts.length, part);
         }
         return counts;
     }
 
     /** Returns the number of servers in one of some parts of the group. */
-    int members(int parts, int part) {
+    int countIn(int parts, int part) {
         if (parts == 1) {
             return members;
         }
@@ -152,7 +152,7 @@ public final class CodingGroup {
         int best = -1;
         int fewest = Integer.MAX_VALUE;
         for (int part = 0; part < parts; part++) {
-            int count = members(parts, part);
+            int count = countIn(parts, part);
             int order = count == 0 ? Integer.MAX_VALUE - 1 : count;
             int free = order < fewest ? freePlace(parts, part) : -1;
             if (free >= 0) {

@@ -43,6 +43,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class CodingGroups {
 
+    /** The most servers of a group; with more, nearly any servers of the cluster would be in one group. */
+    public static final int MOST_SIZE = 1_024;
+
     /** The number makes it a total order. */
     private static final Comparator<CodingGroup> FEWEST_FIRST =
             Comparator.comparingInt(CodingGroup::members).thenComparingLong(CodingGroup::number);
@@ -53,12 +56,6 @@ public final class CodingGroups {
     private final Map<Long, Membership> memberships = new HashMap<>();
     private final Map<Long, CodingGroup> byNumber = new HashMap<>();
     private long lastNumber;
-
-    /**
-     * The most servers of a group. Larger ones have no use: nearly each set of servers of a group has a range in
-     * common.
-     */
-    public static final int MOST_SIZE = 1_024;
 
     /**
      * @param size servers of a full group: k + r and the load-balancing factor l of the largest code

@@ -133,7 +133,7 @@ public final class GroupPlacement implements RangePlacement {
         for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
             int drawn = random.nextInt(but == NONE ? count : count - 1);
             part = but != NONE && drawn >= but ? drawn + 1 : drawn;
-            int members = all.get(part / parts).members(parts, part % parts);
+            int members = all.get(part / parts).countIn(parts, part % parts);
             if (members == most || random.nextInt(most) < members) {
                 break;
             }
@@ -265,8 +265,8 @@ public final class GroupPlacement implements RangePlacement {
             if (members.size() != other.members.size()) {
                 return members.size() > other.members.size();
             }
-            int own = group.members(parts, part);
-            int others = other.group.members(parts, other.part);
+            int own = group.countIn(parts, part);
+            int others = other.group.countIn(parts, other.part);
             if (own != others) {
                 return own > others;
             }

@@ -166,9 +166,7 @@ final class DataLossFormula {
             int first = Math.min(low, other.low);
             int end = Math.max(low + coefficients.length, other.low + other.coefficients.length);
             double[] sum = new double[end - first];
-            for (int i = 0; i < coefficients.length; i++) {
-                sum[low - first + i] = coefficients[i];
-            }
+            System.arraycopy(coefficients, 0, sum, low - first, coefficients.length);
             for (int i = 0; i < other.coefficients.length; i++) {
                 sum[other.low - first + i] += other.coefficients[i];
             }

@@ -120,7 +120,9 @@ record PlacementRow(
         }
         if (lossExact > 0 && trials < trialsNeeded()) {
             return String.format(
-                    Locale.ROOT, "too few trials to see that too little is lost; take at least %.0f", trialsNeeded());
+                    Locale.ROOT,
+                    "too few trials: no loss at all would be no surprise; take at least %.0f",
+                    trialsNeeded());
         }
         return null;
     }

@@ -86,7 +86,7 @@ class PlacementSimulationTest {
         assertTrue(lost(0.01, 2_000, 2, 0.666).remark().contains("66% of the sets"));
         assertTrue(lost(0.01, 2_000, 60, 0.666).remark().startsWith("missed"), "more losses than can be");
         assertEquals(
-                "too few trials to see that too little is lost; take at least 25026",
+                "too few trials: no loss at all would be no surprise; take at least 25026",
                 lost(0.000264, 1_250, 0, 1).remark());
         assertNull(lost(0, 100, 0, 1).remark());
     }
