@@ -293,11 +293,7 @@ final class SimulatePlacementCommand implements Callable<Integer> {
     }
 
     private void overTime(
-            PlacementOptions cluster,
-            FailureOptions failing,
-            PlacementScheme scheme,
-            PrintWriter out,
-            JsonArray rows) {
+            PlacementOptions cluster, FailureOptions failing, PlacementScheme scheme, PrintWriter out, JsonArray rows) {
         String refusal = FailureSimulation.refusal(cluster, failing, scheme, managerSpare());
         if (refusal != null) {
             out.println("  not simulated: " + refusal);
