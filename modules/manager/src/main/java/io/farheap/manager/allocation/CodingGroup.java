@@ -80,6 +80,20 @@ public final class CodingGroup {
         return 2 * least <= size ? size / least : 1;
     }
 
+    /**
+     * Returns the number of places of each part, which differ by at most one.
+     *
+     * @param size places of the group
+     * @param splits k + r of the code
+     */
+    public static int[] partSizes(int size, int splits) {
+        int[] sizes = new int[parts(size, splits)];
+        for (int part = 0; part < sizes.length; part++) {
+            sizes[part] = partStart(size, sizes.length, part + 1) - partStart(size, sizes.length, part);
+        }
+        return sizes;
+    }
+
     /** Returns the first place of a part; for the number of parts, the number of places. */
     static int partStart(int size, int parts, int part) {
         return size * part / parts;
@@ -100,14 +114,24 @@ public final class CodingGroup {
      * @param splits k + r of the code
      */
     public int[] partMembers(int splits) {
-        int parts = parts(places.length, splits);
-        int[] counts = new int[parts];
-        for (int place = 0; place < places.length; place++) {
-            if (places[place] != null) {
-                counts[partOf(places.length, parts, place)]++;
-            }
+        int[] counts = new int[parts(places.length, splits)];
+        for (int part = 0; part < counts.length; part++) {
+            counts[part] = countIn(counts.length, part);
         }
         return counts;
+    }
+
+    /** Returns the number of servers in one of some parts of the group. */
+    int countIn(int parts, int part) {
+        if (parts == 1) {
+            return members;
+        }
+        int count = 0;
+        int end = partStart(places.length, parts, part + 1);
+        for (int place = partStart(places.length, parts, part); place < end; place++) {
+            count += places[place] == null ? 0 : 1;
+        }
+        return count;
     }
 
     boolean hasDomain(String domain) {
@@ -119,13 +143,35 @@ public final class CodingGroup {
         return false;
     }
 
-    /** Returns the first free place. */
+    /**
+     * Returns the free place that is needed most: the first one of the part of three servers or so, the smallest there
+     * is, that has the fewest servers. A part without servers has no range that lacks one, so it comes last.
+     */
     int freePlace() {
-        int place = 0;
-        while (places[place] != null) {
-            place++;
+        int parts = parts(places.length, 2);
+        int best = -1;
+        int fewest = Integer.MAX_VALUE;
+        for (int part = 0; part < parts; part++) {
+            int count = countIn(parts, part);
+            int order = count == 0 ? Integer.MAX_VALUE - 1 : count;
+            int free = order < fewest ? freePlace(parts, part) : -1;
+            if (free >= 0) {
+                best = free;
+                fewest = order;
+            }
         }
-        return place;
+        return best;
+    }
+
+    /** Returns the first free place of a part; -1 if there is no such place. */
+    private int freePlace(int parts, int part) {
+        int end = partStart(places.length, parts, part + 1);
+        for (int place = partStart(places.length, parts, part); place < end; place++) {
+            if (places[place] == null) {
+                return place;
+            }
+        }
+        return -1;
     }
 
     void put(int place, GroupServer server) {

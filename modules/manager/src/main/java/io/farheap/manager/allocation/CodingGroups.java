@@ -8,6 +8,7 @@ import java.util.Collections;
 import java.util.Comparator;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -28,21 +29,25 @@ import org.jspecify.annotations.Nullable;
  *
  * <ul>
  *   <li>A server that joins takes a free place of a group in which no other server of its domain is; of several such
- *       groups the one with the fewest servers. If there is none it is <i>left over</i>.
+ *       groups the one with the fewest servers. If there is no such group it is <i>left over</i>.
  *   <li>If a server leaves its group, a left-over one of a domain that the group does not have takes its place. If
- *       there is none the place stays free.
+ *       there is no such server the place stays free.
  * </ul>
  *
  * <p>So a join moves no slab, and a leave only those of the server that left. New groups are made of left-over servers,
- * and of groups without slabs, when the caller asks for it ({@link #form}). Then groups that are too small for a range
- * end, too: their servers take free places of other groups, or make new ones.
+ * and of groups without slabs, when the caller asks for it ({@link #form}): as many full ones as there can be, then
+ * smaller ones that servers join later. A group whose servers have slabs ends only if the caller wishes it
+ * ({@link #end}).
  *
  * <p>Without I/O and clock: the same calls in the same order give the same groups. Not thread-safe.
  */
 public final class CodingGroups {
 
-    /** The fewest servers first. The number makes it a total order. */
-    private static final Comparator<CodingGroup> FEWEST =
+    /** The most servers of a group; with more, nearly any servers of the cluster would be in one group. */
+    public static final int MOST_SIZE = 1_024;
+
+    /** The number makes it a total order. */
+    private static final Comparator<CodingGroup> FEWEST_FIRST =
             Comparator.comparingInt(CodingGroup::members).thenComparingLong(CodingGroup::number);
 
     private final int size;
@@ -54,14 +59,19 @@ public final class CodingGroups {
 
     /**
      * @param size servers of a full group: k + r and the load-balancing factor l of the largest code
-     * @param least k + r of the largest code: a group that has fewer servers ends when groups are formed
-     * @throws IllegalArgumentException if a group would be smaller than two servers or than {@code least}
+     * @param least k + r of the largest code: no group is made with fewer servers
+     * @throws IllegalArgumentException if a group would be smaller than two servers or than {@code least}, or larger
+     *     than {@link #MOST_SIZE}
      */
     public CodingGroups(int size, int least) {
         if (least < 2 || size < least) {
             throw new IllegalArgumentException("coding groups of " + size + " servers for codes of up to " + least
                     + " slabs; a group has at least 2 servers and as many as the largest code has slabs: take larger "
                     + "groups or a smaller k + r");
+        }
+        if (size > MOST_SIZE) {
+            throw new IllegalArgumentException(
+                    "coding groups of " + size + " servers; take at most " + MOST_SIZE + " servers for a group");
         }
         this.size = size;
         this.least = least;
@@ -89,11 +99,13 @@ public final class CodingGroups {
         final List<CodingGroup> groups = new ArrayList<>();
         final List<CodingGroup> view = Collections.unmodifiableList(groups);
         /** Groups with a free place. A group's number of servers changes only while it is not in this set. */
-        final TreeSet<CodingGroup> incomplete = new TreeSet<>(FEWEST);
+        final TreeSet<CodingGroup> incomplete = new TreeSet<>(FEWEST_FIRST);
         /** Left-over servers by domain. No list is empty. */
         final Map<String, List<GroupServer>> leftOver = new LinkedHashMap<>();
-        /** Whether a group might be formed that could not be when {@link #form} was called last. */
+        /** Whether servers have joined or left since {@link #form} was called last. */
         boolean changed;
+        /** The groups without slabs when {@link #form} was called last. */
+        Set<CodingGroup> idle = Set.of();
 
         KindGroups(Kind kind) {
             this.kind = kind;
@@ -120,7 +132,14 @@ public final class CodingGroups {
             return server;
         }
 
-        /** Returns the domain with the most left-over servers that a group does not have; null if there is none. */
+        void addLeftOver(GroupServer server) {
+            leftOver.computeIfAbsent(server.domain(), _ -> new ArrayList<>(1)).add(server);
+        }
+
+        /**
+         * Returns the domain with the most left-over servers that a group does not have; null if there is no such
+         * domain.
+         */
         @Nullable
         String domainFor(CodingGroup group) {
             String best = null;
@@ -228,9 +247,9 @@ public final class CodingGroups {
 
     /**
      * Removes a server. If it was in a group, a left-over server of a domain that the group does not have takes its
-     * place; if there is none, the place stays free until such a server joins.
+     * place; if there is no such server, the place stays free until one joins.
      *
-     * @return the server that took its place; null if there is none
+     * @return the server that took its place; null if no server did
      * @throws IllegalArgumentException if it has not joined
      */
     @Nullable
@@ -264,27 +283,72 @@ public final class CodingGroups {
     }
 
     /**
-     * Makes groups of left-over servers, as many as there can be, and ends groups that have fewer servers than a range
-     * needs and get no others. Call this after many servers have joined, and not after each of them: the more servers
-     * there are, the fewer are left over. Call it also if servers have left that will not come back soon: the ranges of
-     * a group that ends are on servers of several groups then, and should move. It does nothing if no server has joined
-     * or left since the last call.
+     * Gives free places of groups with slabs to left-over servers and to those of groups without slabs, and makes
+     * groups of all other servers that are left over or were in groups without slabs: as many full groups as there can
+     * be, then smaller ones, which have at least as many servers as the largest code has slabs.
      *
-     * @param used whether a server has slabs of coded ranges. If servers are left over, groups without any are made
-     *     again, too, since that moves nothing
+     * <p>No server of a group with slabs moves, also if the group has fewer servers than a range needs: ranges that
+     * lack a server there have slabs outside until one joins. Call this after many servers have joined, and not after
+     * each of them: the more servers there are, the fewer are left over. Call it also if servers have left that will
+     * not come back soon, or if caches have ended. It does nothing if since the last call no server has joined or left
+     * and no group has lost its last slab.
+     *
+     * @param used whether a server has slabs of coded ranges
      */
     public void form(LongPredicate used) {
         for (KindGroups of : kinds.values()) {
-            if (of.changed) {
+            List<CodingGroup> unused = of.groups.stream()
+                    .filter(group -> group.servers().stream().noneMatch(server -> used.test(server.id())))
+                    .toList();
+            if (of.changed || !of.idle.containsAll(unused)) {
                 of.changed = false;
-                fillFreePlaces(of);
-                if (!of.leftOver.isEmpty()) {
-                    endUnused(of, used);
-                    formGroups(of);
-                    fillFreePlaces(of);
+                of.idle = new HashSet<>(unused);
+                if (!of.leftOver.isEmpty() || !of.incomplete.isEmpty()) {
+                    // First all of them: a server of one that ends must not take a place in another one that ends, too.
+                    unused.forEach(of.incomplete::remove);
+                    unused.forEach(group -> clear(group, of).forEach(member -> of.addLeftOver(member.server)));
+                    fillFreePlaces(of, least);
+                    fillFreePlaces(of, size);
+                    of.idle = formGroups(of);
                 }
             }
         }
+    }
+
+    /**
+     * Ends a group although its servers may have slabs, as for a cluster that has shrunk to groups that are too small
+     * for a range. Its servers take free places of other groups or are left over, so its ranges are on servers of
+     * several groups then and should move. {@link #form} makes new groups of those that are left over.
+     *
+     * @param number of the group
+     * @throws IllegalArgumentException if there is no such group
+     */
+    public void end(long number) {
+        CodingGroup group = byNumber.get(number);
+        if (group == null) {
+            throw new IllegalArgumentException("there is no coding group " + number + "; take the number of a group");
+        }
+        KindGroups of = of(group.kind());
+        of.incomplete.remove(group);
+        clear(group, of).forEach(member -> settle(member, of));
+        of.changed = true;
+    }
+
+    /**
+     * Returns the highest number that a group has had; 0 if there was no group. A manager keeps it beside the servers'
+     * places, so that no later group gets a number that another one has had ({@link #restoreLastNumber}).
+     */
+    public long lastNumber() {
+        return lastNumber;
+    }
+
+    /**
+     * Lets new groups have higher numbers than this.
+     *
+     * @param number what {@link #lastNumber} has returned; a lower one than that of a group changes nothing
+     */
+    public void restoreLastNumber(long number) {
+        lastNumber = Math.max(lastNumber, number);
     }
 
     private KindGroups of(Kind kind) {
@@ -311,7 +375,7 @@ public final class CodingGroups {
                 return;
             }
         }
-        of.leftOver.computeIfAbsent(domain, _ -> new ArrayList<>(1)).add(membership.server);
+        of.addLeftOver(membership.server);
     }
 
     /** Puts a server into a group that is not in the set of incomplete ones, and the group there if it is one. */
@@ -335,17 +399,16 @@ public final class CodingGroups {
         return server;
     }
 
-    private void fillFreePlaces(KindGroups of) {
+    /** Puts left-over servers into groups until these have some number of servers. */
+    private void fillFreePlaces(KindGroups of, int members) {
         for (CodingGroup group : List.copyOf(of.incomplete)) {
             of.incomplete.remove(group);
             String domain = of.domainFor(group);
-            while (domain != null && group.members() < size) {
+            while (domain != null && group.members() < members) {
                 fill(group, group.freePlace(), domain, of);
                 domain = of.domainFor(group);
             }
-            if (group.members() < least) {
-                end(group, of);
-            } else if (group.members() < size) {
+            if (group.members() < size) {
                 of.incomplete.add(group);
             }
         }
@@ -360,41 +423,39 @@ public final class CodingGroups {
         return group;
     }
 
-    /** Ends a group that is not in the set of incomplete ones. */
-    private void end(CodingGroup group, KindGroups of) {
+    /**
+     * Ends a group that is not in the set of incomplete ones. Returns its servers, which are in no group and not among
+     * the left-over ones.
+     */
+    private List<Membership> clear(CodingGroup group, KindGroups of) {
         of.unlist(group);
         byNumber.remove(group.number());
+        List<Membership> cleared = new ArrayList<>(group.members());
         for (int place = 0; place < size; place++) {
             if (group.at(place) != null) {
                 Membership membership = Objects.requireNonNull(
                         memberships.get(group.remove(place).id()));
                 membership.group = null;
-                settle(membership, of);
+                cleared.add(membership);
             }
         }
-    }
-
-    private void endUnused(KindGroups of, LongPredicate used) {
-        List<CodingGroup> unused = of.groups.stream()
-                .filter(group -> group.servers().stream().noneMatch(server -> used.test(server.id())))
-                .toList();
-        // First all of them: a server of one that ends must not take a place in another one that ends, too.
-        unused.forEach(of.incomplete::remove);
-        unused.forEach(group -> end(group, of));
-        of.changed = false;
+        return cleared;
     }
 
     /**
-     * Takes one server of each of the domains with the most left-over ones, again and again: it gives the most groups.
+     * Takes one server of each of the domains with the most left-over ones, again and again: it gives the most full
+     * groups. Then groups with free places are made while there are enough domains for a range. Returns the new groups.
      */
-    private void formGroups(KindGroups of) {
+    private Set<CodingGroup> formGroups(KindGroups of) {
+        Set<CodingGroup> formed = new HashSet<>();
         NavigableMap<Integer, Deque<String>> byCount = new TreeMap<>();
         of.leftOver.forEach((domain, servers) ->
                 byCount.computeIfAbsent(servers.size(), _ -> new ArrayDeque<>()).add(domain));
         List<String> domains = new ArrayList<>(size);
-        while (of.leftOver.size() >= size) {
+        while (of.leftOver.size() >= least) {
+            int members = Math.min(size, of.leftOver.size());
             domains.clear();
-            while (domains.size() < size) {
+            while (domains.size() < members) {
                 Deque<String> most = Objects.requireNonNull(byCount.lastEntry()).getValue();
                 domains.add(most.remove());
                 if (most.isEmpty()) {
@@ -402,7 +463,8 @@ public final class CodingGroups {
                 }
             }
             CodingGroup group = list(lastNumber + 1, of);
-            for (int place = 0; place < size; place++) {
+            formed.add(group);
+            for (int place = 0; place < members; place++) {
                 String domain = domains.get(place);
                 fill(group, place, domain, of);
                 List<GroupServer> rest = of.leftOver.get(domain);
@@ -411,6 +473,10 @@ public final class CodingGroups {
                             .add(domain);
                 }
             }
+            if (members < size) {
+                of.incomplete.add(group);
+            }
         }
+        return formed;
     }
 }

@@ -10,7 +10,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Places ranges in coding groups (CodingSets: Hydra, section 5): a range takes the k + r least loaded servers of a
- * random group, or of a random part of it if the code is small ({@link CodingGroup#parts}).
+ * random group, or of a random part of it if the code is small ({@link CodingGroup#parts}). A group with more servers
+ * is chosen more often. If no group has room for all slabs of a range, some of them are {@link #outside} from the
+ * beginning.
  *
  * <p>Beyond the paper, it can look at two random groups and take the emptier one. Groups that are chosen at random
  * differ more in load than their servers do, and l spare servers of a group even out only what is within it.
@@ -22,6 +24,8 @@ public final class GroupPlacement implements RangePlacement {
 
     /** Random choices that may find no room before all groups are looked at. */
     private static final int ATTEMPTS = 8;
+
+    private static final int NONE = -1;
 
     private final CodingGroups groups;
     private final Kind kind;
@@ -101,11 +105,10 @@ public final class GroupPlacement implements RangePlacement {
         int parts = all.size() * CodingGroup.parts(groups.size(), splits);
         double least = FULL;
         for (int attempt = 0; attempt < ATTEMPTS && least == FULL && parts > 0; attempt++) {
-            int first = random.nextInt(parts);
+            int first = draw(all, splits, NONE);
             least = look(all, first, splits, load, least);
             if (candidates == 2 && parts > 1) {
-                int second = random.nextInt(parts - 1);
-                least = look(all, second < first ? second : second + 1, splits, load, least);
+                least = look(all, draw(all, splits, first), splits, load, least);
             }
         }
         if (least == FULL) {
@@ -113,7 +116,54 @@ public final class GroupPlacement implements RangePlacement {
                 least = look(all, part, splits, load, least);
             }
         }
-        return least == FULL ? null : new ArrayList<>(Arrays.asList(best.servers));
+        return least == FULL ? scattered(all, splits, load) : new ArrayList<>(Arrays.asList(best.servers));
+    }
+
+    /**
+     * Returns a random part: one of twice as many servers is returned twice as often, so that all servers get equally
+     * many slabs.
+     *
+     * @param but the part that is not returned; NONE if any may be
+     */
+    private int draw(List<CodingGroup> all, int splits, int but) {
+        int parts = CodingGroup.parts(groups.size(), splits);
+        int most = (groups.size() + parts - 1) / parts;
+        int count = all.size() * parts;
+        int part = 0;
+        for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+            int drawn = random.nextInt(but == NONE ? count : count - 1);
+            part = but != NONE && drawn >= but ? drawn + 1 : drawn;
+            int members = all.get(part / parts).countIn(parts, part % parts);
+            if (members == most || random.nextInt(most) < members) {
+                break;
+            }
+        }
+        return part;
+    }
+
+    /**
+     * Returns servers for a range that no part has room for: those of the part with the most of them, and others
+     * outside; null if too few domains have room.
+     */
+    private @Nullable List<GroupServer> scattered(
+            List<CodingGroup> all, int splits, ToDoubleFunction<GroupServer> load) {
+        int parts = CodingGroup.parts(groups.size(), splits);
+        List<GroupServer> chosen = new ArrayList<>(splits);
+        for (int part = 0; part < all.size() * parts; part++) {
+            next.of(all.get(part / parts), part % parts, splits, load);
+            if (next.count > chosen.size()) {
+                chosen.clear();
+                chosen.addAll(Arrays.asList(next.servers).subList(0, next.count));
+            }
+        }
+        while (chosen.size() < splits) {
+            SlabChoice choice = replace(chosen, splits, load);
+            if (choice == null) {
+                return null;
+            }
+            chosen.add(choice.server());
+        }
+        return chosen;
     }
 
     /** Keeps the choice of a part if its load is below the least one so far, and returns the least one then. */
@@ -171,7 +221,10 @@ public final class GroupPlacement implements RangePlacement {
         return outside;
     }
 
-    /** Returns the part with the most of some servers; null if none of them is in a group. */
+    /**
+     * Returns the part with the most of some servers; null if none of them is in a group. Of several such parts it is
+     * the one that has the most servers itself, else that of the older group, whatever the order of the servers.
+     */
     private @Nullable GroupPart home(List<GroupServer> servers, int parts) {
         List<GroupPart> found = new ArrayList<>(2);
         GroupPart most = null;
@@ -188,8 +241,10 @@ public final class GroupPlacement implements RangePlacement {
                     found.add(same);
                 }
                 same.members.add(server);
-                most = most == null || same.members.size() > most.members.size() ? same : most;
             }
+        }
+        for (GroupPart each : found) {
+            most = most == null || each.isBefore(most, parts) ? each : most;
         }
         return most;
     }
@@ -204,6 +259,18 @@ public final class GroupPlacement implements RangePlacement {
         GroupPart(CodingGroup group, int part) {
             this.group = group;
             this.part = part;
+        }
+
+        boolean isBefore(GroupPart other, int parts) {
+            if (members.size() != other.members.size()) {
+                return members.size() > other.members.size();
+            }
+            int own = group.countIn(parts, part);
+            int others = other.group.countIn(parts, other.part);
+            if (own != others) {
+                return own > others;
+            }
+            return group == other.group ? part < other.part : group.number() < other.group.number();
         }
 
         List<GroupServer> servers(int parts) {

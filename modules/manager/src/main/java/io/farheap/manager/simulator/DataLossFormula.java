@@ -20,7 +20,16 @@ final class DataLossFormula {
      * @param groups G, as in the paper: servers / g for disjoint groups, ranges for random ones
      */
     static double paper(int servers, int failed, int r, int groupSize, double groups) {
-        double part = choose(groupSize, r + 1) / choose(servers, r + 1) * groups;
+        return paper(servers, failed, r, choose(groupSize, r + 1) * groups);
+    }
+
+    /**
+     * Returns the same for groups of several sizes.
+     *
+     * @param losing sets of r + 1 servers that are in one group, of all groups: C(servers, r + 1) P G
+     */
+    static double paper(int servers, int failed, int r, double losing) {
+        double part = losing / choose(servers, r + 1);
         double sets = choose(failed, r + 1);
         return sets == 0 ? 0 : part >= 1 ? 1 : -Math.expm1(sets * Math.log1p(-part));
     }
@@ -34,8 +43,10 @@ final class DataLossFormula {
     /**
      * Returns the exact probability for disjoint groups of which each set of r + 1 servers has a range in common. The
      * number of sets of dead servers that lose nothing is the coefficient of x^failed in the product of (the sum over i
-     * of at most r of C(size, i) x^i) over all groups, and of (1 + x) over all other servers. Here servers fail by
-     * chance, as often on average, which weighs all sets of {@code failed} servers equally and keeps the numbers small.
+     * of at most r of C(size, i) x^i) over all groups, and of (1 + x) over all other servers. The sets that lose
+     * something are summed by themselves, as a difference from all sets would not show a small probability. Here
+     * servers fail by chance, as often on average, which weighs all sets of {@code failed} servers equally and keeps
+     * the numbers small.
      *
      * @param sizes how many groups there are of each size
      * @param servers of all groups, and those that have no slabs
@@ -49,16 +60,47 @@ final class DataLossFormula {
         }
         double chance = (double) failed / servers;
         int rest = servers;
-        DegreeWindow harmless = DegreeWindow.ONE;
+        LossOutcomes outcomes = LossOutcomes.NONE;
         for (Map.Entry<Integer, Integer> size : sizes.entrySet()) {
-            DegreeWindow one =
-                    DegreeWindow.binomial(size.getKey(), chance, failed).upTo(r);
-            harmless = harmless.times(one.power(size.getValue(), failed), failed);
+            DegreeWindow group = DegreeWindow.binomial(size.getKey(), chance, failed);
+            LossOutcomes one = new LossOutcomes(group.upTo(r), group.above(r));
+            outcomes = outcomes.times(one.power(size.getValue(), failed), failed);
             rest -= size.getKey() * size.getValue();
         }
-        harmless = harmless.times(DegreeWindow.binomial(rest, chance, failed), failed);
-        double all = DegreeWindow.binomial(servers, chance, failed).at(failed);
-        return Math.clamp(1 - harmless.at(failed) / all, 0.0, 1.0);
+        DegreeWindow others = DegreeWindow.binomial(rest, chance, failed);
+        double lossy = outcomes.lossy().times(others, failed).at(failed);
+        double harmless = outcomes.harmless().times(others, failed).at(failed);
+        return lossy / (lossy + harmless);
+    }
+
+    /**
+     * By the number of dead servers of some groups: the probability that no group loses data, and that one does.
+     * Immutable.
+     */
+    private record LossOutcomes(DegreeWindow harmless, DegreeWindow lossy) {
+
+        /** Of no group. */
+        static final LossOutcomes NONE = new LossOutcomes(DegreeWindow.ONE, new DegreeWindow(0, new double[0]));
+
+        LossOutcomes power(int exponent, int most) {
+            LossOutcomes result = NONE;
+            LossOutcomes square = this;
+            for (int rest = exponent; rest > 0; rest >>= 1) {
+                if ((rest & 1) == 1) {
+                    result = result.times(square, most);
+                }
+                if (rest > 1) {
+                    square = square.times(square, most);
+                }
+            }
+            return result;
+        }
+
+        LossOutcomes times(LossOutcomes other, int most) {
+            return new LossOutcomes(
+                    harmless.times(other.harmless, most),
+                    lossy.times(other.harmless.plus(other.lossy), most).plus(harmless.times(other.lossy, most)));
+        }
     }
 
     /** Returns the probability that a random set of {@code drawn} servers has more than r of the dead ones. */
@@ -109,6 +151,26 @@ final class DataLossFormula {
 
         DegreeWindow upTo(int most) {
             return trimmed(low, coefficients, most);
+        }
+
+        /** Drops the degrees that {@link #upTo} keeps. */
+        DegreeWindow above(int most) {
+            int from = Math.clamp(most + 1L - low, 0, coefficients.length);
+            return new DegreeWindow(low + from, Arrays.copyOfRange(coefficients, from, coefficients.length));
+        }
+
+        DegreeWindow plus(DegreeWindow other) {
+            if (coefficients.length == 0 || other.coefficients.length == 0) {
+                return coefficients.length == 0 ? other : this;
+            }
+            int first = Math.min(low, other.low);
+            int end = Math.max(low + coefficients.length, other.low + other.coefficients.length);
+            double[] sum = new double[end - first];
+            System.arraycopy(coefficients, 0, sum, low - first, coefficients.length);
+            for (int i = 0; i < other.coefficients.length; i++) {
+                sum[other.low - first + i] += other.coefficients[i];
+            }
+            return new DegreeWindow(first, sum);
         }
 
         DegreeWindow power(int exponent, int most) {

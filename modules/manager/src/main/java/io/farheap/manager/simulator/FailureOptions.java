@@ -29,7 +29,7 @@ record FailureOptions(
         requirePositive("servers in a rack", rackServers);
         requirePositive("days of a server's life", lifeDays);
         if (!(rackLifeDays > 0)) {
-            throw new IllegalArgumentException(rackLifeDays + " days of a rack's life; that is more than 0");
+            throw new IllegalArgumentException(rackLifeDays + " days of a rack's life; take a number above 0");
         }
         requirePositive("seconds for a slab", repairSeconds);
         requirePositive("repairs at a time", repairs);
@@ -40,7 +40,7 @@ record FailureOptions(
 
     private static void requirePositive(String what, double value) {
         if (!(value > 0) || value == Double.POSITIVE_INFINITY) {
-            throw new IllegalArgumentException(value + " " + what + "; that is more than 0, and finite");
+            throw new IllegalArgumentException(value + " " + what + "; take a finite number above 0");
         }
     }
 

@@ -14,8 +14,10 @@ import org.jspecify.annotations.Nullable;
  * @param rangesLost ranges that were lost
  * @param rangesLostError standard error of that number
  * @param repaired slabs that were made again
- * @param outside those of them for which the range's group had no server
+ * @param outside slabs that went outside their range's group since no server there could take them
  * @param cameBack slabs outside their group that have moved there since
+ * @param leftOver servers that were in no group, before the first failure
+ * @param imbalance slabs of the server with the most, for each that servers had on average, before the first failure
  * @param chain of one range, which knows no racks that are no failure domains and no wait for other ranges
  */
 record FailureRow(
@@ -31,14 +33,19 @@ record FailureRow(
         long repaired,
         long outside,
         long cameBack,
+        int leftOver,
+        double imbalance,
         BirthDeathChain chain) {
 
     static final double YEAR_DAYS = 365;
 
     static final String HEAD = String.format(
             Locale.ROOT,
-            "%-14s %3s %8s %8s %9s %12s %11s %11s %11s %11s %11s %9s",
+            "%-14s %3s %3s %6s %3s %8s %8s %9s %12s %11s %11s %11s %11s %11s %9s %9s %6s",
             "scheme",
+            "k",
+            "r",
+            "slabs",
             "l",
             "domains",
             "years",
@@ -49,15 +56,25 @@ record FailureRow(
             "ranges/year",
             "stderr",
             "chain",
-            "outside");
+            "outside",
+            "imbalance",
+            "left");
 
     /** Returns the probability that data is lost in a year. */
     double lossInAYear() {
         return 1 - Math.exp(-lossEvents / failing.years());
     }
 
-    double lossInAYearError() {
-        return (1 - lossInAYear()) * lossEventsError / failing.years();
+    /** Returns its standard error; null if nothing was lost, which says nothing about the error. */
+    @Nullable
+    Double lossInAYearError() {
+        return lossEvents == 0 ? null : (1 - lossInAYear()) * lossEventsError / failing.years();
+    }
+
+    /** Returns the standard error of the ranges that are lost in a year; null if none was. */
+    @Nullable
+    Double rangesLostInAYearError() {
+        return lossEvents == 0 ? null : rangesLostError / failing.years();
     }
 
     /** Returns the ranges that are lost in a year on average, by the chain. */
@@ -74,6 +91,9 @@ record FailureRow(
         json.addProperty("r", options.r());
         json.addProperty("l", spare);
         json.addProperty("domains", domains());
+        json.addProperty("rack_servers", failing.rackServers());
+        json.addProperty("cache_ranges", failing.cacheRanges());
+        json.addProperty("return_minutes", failing.returnMinutes());
         json.addProperty("repairs", failing.repairs());
         json.addProperty("repair_s", failing.repairSeconds());
         json.addProperty("life_days", failing.lifeDays());
@@ -85,11 +105,13 @@ record FailureRow(
         json.addProperty("slabs_repaired", repaired);
         json.addProperty("slabs_outside", outside);
         json.addProperty("slabs_came_back", cameBack);
+        json.addProperty("left_over", leftOver);
+        json.addProperty("imbalance", imbalance);
         json.addProperty("loss_a_year", lossInAYear());
         json.addProperty("loss_a_year_stderr", lossInAYearError());
         json.addProperty("loss_a_year_chain", chain.probability(options.ranges(), YEAR_DAYS));
         json.addProperty("ranges_lost_a_year", rangesLost / failing.years());
-        json.addProperty("ranges_lost_a_year_stderr", rangesLostError / failing.years());
+        json.addProperty("ranges_lost_a_year_stderr", rangesLostInAYearError());
         json.addProperty("ranges_lost_a_year_chain", chainRanges());
         return json;
     }
@@ -97,19 +119,28 @@ record FailureRow(
     String text() {
         return String.format(
                 Locale.ROOT,
-                "%-14s %3s %8s %8.4g %9d %12.4g %11.2g %11.4g %11.4g %11.2g %11.4g %9d",
+                "%-14s %3d %3d %6d %3s %8s %8.4g %9d %12.4g %11s %11.4g %11.4g %11s %11.4g %9d %9.2f %6d",
                 scheme.text(),
+                options.k(),
+                options.r(),
+                options.slabs(),
                 spare == null ? "" : spare,
                 domains(),
                 failing.years(),
                 failures,
                 100 * lossInAYear(),
-                100 * lossInAYearError(),
+                error(lossInAYearError(), 100),
                 100 * chain.probability(options.ranges(), YEAR_DAYS),
                 rangesLost / failing.years(),
-                rangesLostError / failing.years(),
+                error(rangesLostInAYearError(), 1),
                 chainRanges(),
-                outside);
+                outside,
+                imbalance,
+                leftOver);
+    }
+
+    private static String error(@Nullable Double error, double unit) {
+        return error == null ? "-" : String.format(Locale.ROOT, "%.2g", unit * error);
     }
 
     private String domains() {

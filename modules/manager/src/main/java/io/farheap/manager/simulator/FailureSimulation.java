@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * A cluster over years: servers fail one by one and racks at once, their slabs are made again on other servers, and a
  * range that misses more than r slabs is lost, and made again elsewhere at once. Placement, groups and the choice of a
- * new server are the manager's code. A cache makes up to some slabs of different ranges again at a time, those of the
- * ranges with the fewest good slabs first.
+ * new server are the code that a manager will run. A cache makes up to some slabs of different ranges again at a time,
+ * those of the ranges with the fewest good slabs first.
  *
  * <p>All times but a server's return are exponential, so the next event is drawn from the sum of all rates. One thread;
  * times are in days.
@@ -28,6 +28,9 @@ final class FailureSimulation {
     private static final double DAY_MINUTES = 1_440;
     /** Parts of the time, by the variance of which standard errors are known. */
     private static final int BATCHES = 20;
+
+    /** More would take gigabytes, and hours for a year. */
+    private static final long MOST_SLABS = 20_000_000;
 
     private static final int NONE = -1;
 
@@ -109,6 +112,11 @@ final class FailureSimulation {
     /** Returns why a cluster cannot be simulated, with the remedy; null if it can. */
     static @Nullable String refusal(
             PlacementOptions options, FailureOptions failing, PlacementScheme scheme, int spare) {
+        long slabs = (long) options.servers() * options.slabs();
+        if (slabs > MOST_SLABS) {
+            return slabs + " slabs of " + options.servers() + " servers; take at most " + MOST_SLABS
+                    + " slabs of all servers if they fail over time, or 0 years";
+        }
         int domains = (options.servers() - 1) / perDomain(failing) + 1;
         int needed = options.splits() + (scheme.grouped() ? spare : 1);
         return domains >= needed
@@ -126,6 +134,8 @@ final class FailureSimulation {
         for (int range = 0; range < ranges; range++) {
             place(range);
         }
+        int leftOver = cluster.leftOver();
+        double imbalance = PlacedCluster.imbalance(loads);
         double end = failing.years() * FailureRow.YEAR_DAYS;
         double lossRate = 1 / failing.lifeDays();
         double repairRate = DAY_SECONDS / failing.repairSeconds();
@@ -157,10 +167,10 @@ final class FailureSimulation {
                 repair(active[random.nextInt(activeCount)]);
             }
         }
-        return row();
+        return row(leftOver, imbalance);
     }
 
-    private FailureRow row() {
+    private FailureRow row(int leftOver, double imbalance) {
         return new FailureRow(
                 scheme,
                 options,
@@ -174,6 +184,8 @@ final class FailureSimulation {
                 repaired,
                 outside,
                 cameBack,
+                leftOver,
+                imbalance,
                 new BirthDeathChain(
                         splits,
                         options.r(),
@@ -307,6 +319,11 @@ final class FailureSimulation {
         }
         for (int i = 0; i < splits; i++) {
             add(range * splits + i, (int) chosen.get(i).id());
+        }
+        int away = cluster.placement().outside(chosen, splits).size();
+        if (away > 0) {
+            outside += away;
+            scattered.add(range);
         }
     }
 

@@ -16,7 +16,7 @@ import java.util.TreeMap;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
-/** Servers on which ranges are placed by one scheme, with the code that the manager runs. */
+/** Servers on which ranges are placed by one scheme, with the code that a manager will run. */
 final class PlacedCluster {
 
     private static final Kind KIND = new Kind("", false, 1L << 30);
@@ -79,15 +79,50 @@ final class PlacedCluster {
         }
     }
 
-    /** Returns how many parts of groups there are of each number of servers. */
+    /** Returns how many parts of groups there are of each number of servers, of those that have enough for a range. */
     SortedMap<Integer, Integer> parts(int splits) {
         SortedMap<Integer, Integer> sizes = new TreeMap<>();
         for (CodingGroup group : Objects.requireNonNull(groups).groups(KIND)) {
             for (int members : group.partMembers(splits)) {
-                sizes.merge(members, 1, Integer::sum);
+                if (members >= splits) {
+                    sizes.merge(members, 1, Integer::sum);
+                }
             }
         }
         return sizes;
+    }
+
+    /** Returns the servers of the part of a group that a range is in, all of which are in one. */
+    List<GroupServer> part(List<GroupServer> range) {
+        CodingGroups all = Objects.requireNonNull(groups);
+        GroupServer first = range.getFirst();
+        CodingGroup group = Objects.requireNonNull(all.groupOf(first.id()));
+        int start = 0;
+        for (int size : CodingGroup.partSizes(group.size(), range.size())) {
+            if (all.placeOf(first.id()) < start + size) {
+                List<GroupServer> part = new ArrayList<>();
+                for (int place = start; place < start + size; place++) {
+                    GroupServer server = group.at(place);
+                    if (server != null) {
+                        part.add(server);
+                    }
+                }
+                return part;
+            }
+            start += size;
+        }
+        throw new IllegalStateException(first + " has no place in " + group);
+    }
+
+    /** Returns the slabs of the server with the most, for each that servers have on average. */
+    static double imbalance(int[] loads) {
+        long all = 0;
+        int most = 0;
+        for (int load : loads) {
+            all += load;
+            most = Math.max(most, load);
+        }
+        return (double) most * loads.length / all;
     }
 
     /** Returns the number of servers in no group; 0 without groups. */

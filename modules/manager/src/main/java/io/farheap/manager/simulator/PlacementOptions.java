@@ -50,6 +50,11 @@ record PlacementOptions(int servers, int slabs, int k, int r, double failedPerce
         return (int) Math.round(servers * failedPercent / 100);
     }
 
+    /** Returns these options without those of servers that fail at once. */
+    PlacementOptions withoutTrials() {
+        return new PlacementOptions(servers, slabs, k, r, 0, 1, seed);
+    }
+
     /** Returns the number of ranges, of k + r slabs each. */
     int ranges() {
         return (int) ((long) servers * slabs / splits());

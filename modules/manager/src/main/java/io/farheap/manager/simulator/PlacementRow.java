@@ -10,9 +10,11 @@ import org.jspecify.annotations.Nullable;
  * @param spare servers of a group beyond k + r, l; null without groups
  * @param lossFormula probability that data is lost, by the paper's formula
  * @param lossExact the same by an exact count. For two choices it is that of random servers, as in the paper
- * @param lossSimulated part of the trials in which data was lost
+ * @param losses trials in which data was lost
  * @param trials simulated failures, each of a new placement
- * @param imbalance slabs of the server with the most, for each that servers have on average
+ * @param covered how many of the sets of r + 1 servers of a group have a range in common, of 1; the exact count takes
+ *     all to have one. 1 without groups
+ * @param imbalance slabs of the server with the most, for each that servers have on average, of the first trial
  * @param leftOver servers that are in no group and have no slabs
  * @param paper what the paper says of this row; null if it says nothing
  */
@@ -22,14 +24,15 @@ record PlacementRow(
         @Nullable Integer spare,
         double lossFormula,
         double lossExact,
-        double lossSimulated,
+        int losses,
         int trials,
+        double covered,
         double imbalance,
         int leftOver,
         @Nullable String paper) {
 
-    /** How far the simulation may be from the exact probability, in standard errors. */
-    static final double TOLERANCE = 3;
+    /** A simulation that by chance differs from the exact probability as rarely as this is taken to be wrong. */
+    static final double RARE = 0.0027;
 
     static final String HEAD = String.format(
             Locale.ROOT,
@@ -55,9 +58,73 @@ record PlacementRow(
         return Math.sqrt(lossExact * (1 - lossExact) / trials);
     }
 
+    /** Returns the part of the trials in which data was lost. */
+    double lossSimulated() {
+        return (double) losses / trials;
+    }
+
     /** Whether chance alone hardly makes the simulation differ so much from the exact probability. */
     boolean deviates() {
-        return Math.abs(lossSimulated - lossExact) > TOLERANCE * standardError();
+        return chance() < RARE;
+    }
+
+    /**
+     * Returns the probability that as many losses as there were, or a number still further from the expected one, come
+     * by chance, on either side: twice that of the nearer tail of the binomial distribution.
+     */
+    double chance() {
+        return Math.clamp(2 * Math.min(atMost(losses), 1 - atMost(losses - 1)), 0.0, 1.0);
+    }
+
+    /** Returns the probability of at most some number of losses, if the exact probability is right. */
+    private double atMost(int most) {
+        if (lossExact == 0 || most >= trials) {
+            return most < 0 ? 0 : 1;
+        }
+        if (lossExact == 1) {
+            return 0;
+        }
+        // The logarithm of the probability of each number of losses, which itself may be too small for a double.
+        double log = trials * Math.log1p(-lossExact);
+        double odds = Math.log(lossExact) - Math.log1p(-lossExact);
+        double sum = 0;
+        for (int count = 0; count <= most; count++) {
+            sum += Math.exp(log);
+            log += odds + Math.log((double) (trials - count) / (count + 1));
+        }
+        return Math.min(1, sum);
+    }
+
+    /**
+     * Returns how many trials it takes to see that a simulation is wrong that never loses data; infinite if none would
+     * lose any.
+     */
+    double trialsNeeded() {
+        return Math.ceil(Math.log(RARE / 2) / Math.log1p(-lossExact));
+    }
+
+    /** Returns what is to be said of the losses; null if the simulation confirms the exact probability. */
+    @Nullable
+    String remark() {
+        if (deviates()) {
+            return lossSimulated() < lossExact && covered < 1
+                    ? String.format(
+                            Locale.ROOT,
+                            "fewer losses than by the exact count: %.0f%% of the sets of r + 1 servers of a group have "
+                                    + "a range in common",
+                            Math.floor(100 * covered))
+                    : String.format(
+                            Locale.ROOT,
+                            "missed: by chance, as many or as few losses come with a probability of %.2g",
+                            chance());
+        }
+        if (lossExact > 0 && trials < trialsNeeded()) {
+            return String.format(
+                    Locale.ROOT,
+                    "too few trials: no loss at all would be no surprise; take at least %.0f",
+                    trialsNeeded());
+        }
+        return null;
     }
 
     JsonObject json() {
@@ -71,9 +138,10 @@ record PlacementRow(
         json.addProperty("failed", options.failed());
         json.addProperty("loss_formula", lossFormula);
         json.addProperty("loss_exact", lossExact);
-        json.addProperty("loss_simulated", lossSimulated);
+        json.addProperty("loss_simulated", lossSimulated());
         json.addProperty("loss_stderr", standardError());
         json.addProperty("trials", trials);
+        json.addProperty("covered", covered);
         json.addProperty("imbalance", imbalance);
         json.addProperty("left_over", leftOver);
         json.addProperty("paper", paper);
@@ -93,7 +161,7 @@ record PlacementRow(
                         options.failed(),
                         100 * lossFormula,
                         100 * lossExact,
-                        100 * lossSimulated,
+                        100 * lossSimulated(),
                         100 * standardError(),
                         trials,
                         imbalance,

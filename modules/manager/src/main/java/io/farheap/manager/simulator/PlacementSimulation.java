@@ -1,9 +1,11 @@
 package io.farheap.manager.simulator;
 
 import io.farheap.manager.allocation.CodingGroup;
+import io.farheap.manager.allocation.CodingGroups;
 import io.farheap.manager.allocation.GroupServer;
-import io.farheap.manager.allocation.RangePlacement;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.SortedMap;
 import java.util.SplittableRandom;
@@ -22,6 +24,8 @@ final class PlacementSimulation {
     private static final int PAPER_SERVERS = 1_000;
     /** The cluster of which the paper says how much better CodingSets balance (figure 16). */
     private static final int PAPER_MOST_SERVERS = 1_000_000;
+    /** Sets of servers that are looked at, to see whether they have a range in common. */
+    private static final int COVER_SETS = 1_000;
 
     private final PlacementOptions options;
     private final PlacementScheme scheme;
@@ -33,13 +37,17 @@ final class PlacementSimulation {
     private final boolean[] dead;
     /** All servers, of which those at the beginning fail. */
     private final int[] order;
+    /** Of the first trial's first range: the servers of its part, and all ranges there. Empty without groups. */
+    private List<GroupServer> part = List.of();
+
+    private final List<List<GroupServer>> rangesOfPart = new ArrayList<>();
 
     /** @param spare servers of a group beyond k + r, l; unused without groups */
     PlacementSimulation(PlacementOptions options, PlacementScheme scheme, int spare) {
-        if (scheme.grouped() && (spare < 0 || options.splits() + spare > options.servers())) {
+        int most = Math.min(options.servers(), CodingGroups.MOST_SIZE) - options.splits();
+        if (scheme.grouped() && (spare < 0 || spare > most)) {
             throw new IllegalArgumentException("groups of k + r + l = " + options.splits() + " + " + spare
-                    + " servers in a cluster of " + options.servers() + "; take l from 0 to "
-                    + (options.servers() - options.splits()));
+                    + " servers in a cluster of " + options.servers() + "; take l from 0 to " + most);
         }
         this.options = options;
         this.scheme = scheme;
@@ -63,12 +71,12 @@ final class PlacementSimulation {
         for (int trial = 0; trial < options.trials(); trial++) {
             PlacedCluster cluster = new PlacedCluster(scheme, servers, options.splits(), spare, random);
             kill(random);
-            // The balance is that of the first trial; the others end with the first range that is lost.
-            if (loses(cluster.placement(), trial > 0)) {
+            // The balance is that of the first trial.
+            if (loses(cluster, trial == 0)) {
                 lost++;
             }
             if (trial == 0) {
-                imbalance = imbalance();
+                imbalance = PlacedCluster.imbalance(loads);
                 leftOver = cluster.leftOver();
                 parts = scheme.grouped() ? cluster.parts(options.splits()) : parts;
             }
@@ -79,8 +87,9 @@ final class PlacementSimulation {
                 scheme.grouped() ? spare : null,
                 formula(),
                 exact(parts),
-                (double) lost / options.trials(),
+                lost,
                 options.trials(),
+                covered(),
                 imbalance,
                 leftOver,
                 paper());
@@ -106,13 +115,13 @@ final class PlacementSimulation {
     /**
      * Places ranges, and returns whether one is lost.
      *
-     * @param brief whether to end with the first range that is lost
+     * @param first whether this is the first trial, which places all ranges; others end with the first one that is lost
      */
-    private boolean loses(RangePlacement placement, boolean brief) {
+    private boolean loses(PlacedCluster cluster, boolean first) {
         Arrays.fill(loads, 0);
         boolean lost = false;
-        for (int range = options.ranges(); range > 0 && !(brief && lost); range--) {
-            List<GroupServer> chosen = placement.choose(options.splits(), server -> loads[(int) server.id()]);
+        for (int range = options.ranges(); range > 0 && (first || !lost); range--) {
+            List<GroupServer> chosen = cluster.placement().choose(options.splits(), server -> loads[(int) server.id()]);
             if (chosen == null) {
                 throw new IllegalStateException("a cluster without limits of room has none");
             }
@@ -123,30 +132,50 @@ final class PlacementSimulation {
                 dying += dead[id] ? 1 : 0;
             }
             lost |= dying > options.r();
+            if (first && scheme.grouped()) {
+                part = part.isEmpty() ? cluster.part(chosen) : part;
+                if (part.contains(chosen.getFirst())) {
+                    rangesOfPart.add(chosen);
+                }
+            }
         }
         return lost;
     }
 
-    private double imbalance() {
-        long all = 0;
-        int most = 0;
-        for (int load : loads) {
-            all += load;
-            most = Math.max(most, load);
+    /**
+     * Returns how many of the sets of r + 1 servers of a group, or part, have a range in common, of 1: of random sets
+     * of the part in which the first range is. The exact count takes all to have one. 1 without groups.
+     */
+    private double covered() {
+        if (part.isEmpty()) {
+            return 1;
         }
-        return (double) most * loads.length / all;
+        // A generator of its own, so that this changes no other figure.
+        SplittableRandom random = new SplittableRandom(options.seed());
+        List<GroupServer> shuffled = new ArrayList<>(part);
+        int covered = 0;
+        for (int set = 0; set < COVER_SETS; set++) {
+            for (int i = 0; i <= options.r(); i++) {
+                Collections.swap(shuffled, i, i + random.nextInt(shuffled.size() - i));
+            }
+            List<GroupServer> some = shuffled.subList(0, options.r() + 1);
+            covered += rangesOfPart.stream().anyMatch(range -> range.containsAll(some)) ? 1 : 0;
+        }
+        return (double) covered / COVER_SETS;
     }
 
     private double formula() {
-        int size = options.splits();
-        double groups = options.ranges();
-        if (scheme.grouped()) {
-            // A part of a group is to a small code what a group is to others.
-            int parts = CodingGroup.parts(options.splits() + spare, options.splits());
-            size = (options.splits() + spare) / parts;
-            groups = (double) options.servers() / size;
+        int splits = options.splits();
+        if (!scheme.grouped()) {
+            return DataLossFormula.paper(options.servers(), options.failed(), options.r(), splits, options.ranges());
         }
-        return DataLossFormula.paper(options.servers(), options.failed(), options.r(), size, groups);
+        // A part of a group is to a small code what a group is to others.
+        double sets = 0;
+        for (int size : CodingGroup.partSizes(splits + spare, splits)) {
+            sets += DataLossFormula.choose(size, options.r() + 1);
+        }
+        double groups = (double) options.servers() / (splits + spare);
+        return DataLossFormula.paper(options.servers(), options.failed(), options.r(), sets * groups);
     }
 
     private double exact(SortedMap<Integer, Integer> parts) {

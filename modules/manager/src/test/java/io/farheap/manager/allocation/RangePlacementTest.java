@@ -1,5 +1,6 @@
 package io.farheap.manager.allocation;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
@@ -65,7 +66,82 @@ class RangePlacementTest {
         assertEquals(Set.of(5L, 4L, 2L, 0L), ids(in(groups, 2).choose(4, this::load)));
         loads.put(5L, RangePlacement.FULL);
         assertNull(in(groups, 2).choose(4, this::load), "three servers have room");
-        assertNull(in(groups, 1).choose(7, this::load), "a group has six servers");
+        assertNull(in(groups, 1).choose(7, this::load), "there are six servers");
+    }
+
+    /** A range that no group has room for is placed outside, and comes back, rather than not at all. */
+    @Test
+    void aRangeGoesPartlyOutsideIfNoGroupHasRoomForAllOfIt() {
+        CodingGroups groups = groups(13, 6, 4);
+        GroupServer left = groups.leftOver(KIND).getFirst();
+        List<GroupServer> first = groups.groups(KIND).get(0).servers();
+        List<GroupServer> second = groups.groups(KIND).get(1).servers();
+        first.subList(2, 6).forEach(server -> loads.put(server.id(), RangePlacement.FULL));
+        second.subList(3, 6).forEach(server -> loads.put(server.id(), RangePlacement.FULL));
+        for (int candidates = 1; candidates <= 2; candidates++) {
+            GroupPlacement placement = in(groups, candidates);
+            List<GroupServer> chosen = placement.choose(4, this::load);
+            assertEquals(second.subList(0, 3), chosen.subList(0, 3), "the group that has room for most of it");
+            assertEquals(left, chosen.get(3));
+            assertEquals(List.of(left), placement.outside(chosen, 4));
+            assertEquals(6, ids(placement.choose(6, this::load)).size(), "all servers that have room");
+            assertNull(placement.choose(7, this::load));
+        }
+    }
+
+    /** Two copies in parts of three and of four servers: none of them gets more than the others. */
+    @Test
+    void largerPartsGetMoreRanges() {
+        CodingGroups groups = groups(14, 14, 2);
+        assertArrayEquals(new int[] {3, 4, 3, 4}, CodingGroup.partSizes(14, 2));
+        GroupPlacement placement = in(groups, 1);
+        int ranges = 4_000;
+        int small = 0;
+        for (int i = 0; i < ranges; i++) {
+            for (GroupServer server : placement.choose(2, this::load)) {
+                loads.merge(server.id(), 1.0, Double::sum);
+                int place = groups.placeOf(server.id());
+                small += place < 3 || place >= 7 && place < 10 ? 1 : 0;
+            }
+        }
+        assertEquals(6 / 14.0, small / (2.0 * ranges), 0.03);
+    }
+
+    /** A server of a group that is not full gets no more slabs than others. */
+    @Test
+    void groupsWithFreePlacesGetFewerRanges() {
+        CodingGroups groups = groups(16, 10, 2);
+        CodingGroup lesser = groups.groups(KIND).stream()
+                .filter(group -> group.members() == 6)
+                .findFirst()
+                .orElseThrow();
+        GroupPlacement placement = in(groups, 1);
+        int there = 0;
+        for (int i = 0; i < 4_000; i++) {
+            GroupServer server = placement.choose(6, this::load).getFirst();
+            there += groups.groupOf(server.id()) == lesser ? 1 : 0;
+        }
+        assertEquals(6 / 16.0, there / 4_000.0, 0.03);
+    }
+
+    /** Of two copies in different groups, which one is outside does not depend on their order. */
+    @Test
+    void ofTwoCopiesTheOneInTheSmallerPartIsOutside() {
+        CodingGroups groups = groups(24, 12, 10);
+        GroupPlacement placement = in(groups, 1);
+        CodingGroup one = groups.groups(KIND).get(0);
+        CodingGroup other = groups.groups(KIND).get(1);
+        GroupServer lonely = one.at(0);
+        GroupServer away = other.at(0);
+        groups.leave(one.at(1).id());
+        groups.leave(one.at(2).id());
+        assertEquals(List.of(lonely), placement.outside(List.of(lonely, away), 2));
+        assertEquals(List.of(lonely), placement.outside(List.of(away, lonely), 2));
+        groups.leave(other.at(1).id());
+        groups.leave(other.at(2).id());
+        List<GroupServer> outside = placement.outside(List.of(lonely, away), 2);
+        assertEquals(1, outside.size());
+        assertEquals(outside, placement.outside(List.of(away, lonely), 2), "equal parts");
     }
 
     /** Sets of servers come again, so that fewer sets of r + 1 servers lose data together. */

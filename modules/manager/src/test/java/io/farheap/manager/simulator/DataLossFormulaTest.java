@@ -100,6 +100,15 @@ class DataLossFormulaTest {
         }
     }
 
+    /** 8+8 in 62 groups of 16: nine or ten of ten dead servers are in one group. */
+    @Test
+    void aSmallProbabilityIsExactToo() {
+        double choose = DataLossFormula.choose(1_000, 10);
+        double exact = 62 * (DataLossFormula.choose(16, 9) * 984 + DataLossFormula.choose(16, 10)) / choose;
+        assertEquals(2.65149e-15, exact, 1e-20);
+        assertEquals(exact, DataLossFormula.groups(Map.of(16, 62), SERVERS, FAILED, 8), 1e-6 * exact);
+    }
+
     @Test
     void noLossAndCertainLoss() {
         assertEquals(0, DataLossFormula.paper(1_000, 2, 2, 12, 83));
