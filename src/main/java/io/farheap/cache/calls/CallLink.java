@@ -267,6 +267,23 @@ public final class CallLink {
         }
     }
 
+    /**
+     * Takes the answers that have arrived, and takes back the calls that have not been sent.
+     *
+     * @return whether other calls are under way
+     */
+    // As in hasRoom.
+    @SuppressWarnings("NullAway")
+    boolean settle(IntConsumer unsent, ReplyHandler handler) {
+        RpcLane now = lane;
+        if (now == null || connection.failed()) {
+            return false;
+        }
+        takeUnsent(unsent);
+        now.poll(handler);
+        return now.underWay() > 0 && !connection.failed();
+    }
+
     /** Ends this link: it sends nothing and connects to nothing any more. */
     void leave() {
         left = true;

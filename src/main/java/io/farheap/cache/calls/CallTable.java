@@ -14,6 +14,7 @@ public final class CallTable {
     private int freeCount;
     private int kept;
     private int unfenced;
+    private int answered;
     /**
      * How many pending calls are ordered (they wait for earlier requests, and later ones wait for them), and how many
      * of these may write.
@@ -55,6 +56,17 @@ public final class CallTable {
             SessionCall call = all[place];
             if (call.state == SessionCall.UNFENCED && (call.ring == null || call.ring.isOver())) {
                 return call;
+            }
+        }
+        return null;
+    }
+
+    /** A call whose answer a poll has to handle; null if there is none. */
+    @Nullable
+    SessionCall answered() {
+        for (int place = 0; answered > 0 && place < all.length; place++) {
+            if (all[place].state == SessionCall.ANSWERED) {
+                return all[place];
             }
         }
         return null;
@@ -102,6 +114,8 @@ public final class CallTable {
         kept += next == SessionCall.KEPT ? 1 : 0;
         unfenced -= call.state == SessionCall.UNFENCED ? 1 : 0;
         unfenced += next == SessionCall.UNFENCED ? 1 : 0;
+        answered -= call.state == SessionCall.ANSWERED ? 1 : 0;
+        answered += next == SessionCall.ANSWERED ? 1 : 0;
         call.state = next;
         call.held &= next == SessionCall.KEPT;
     }

@@ -33,6 +33,7 @@ import org.jspecify.annotations.Nullable;
  *   <li><b>sent</b>, until its server answers. Either it has ended, or it has accessed an address that this server does
  *       not have: then its context comes with the answer, and it is kept or sent to another server;
  *   <li><b>here</b>, if no server runs it: {@link LocalCalls} makes its accesses one by one;
+ *   <li><b>answered</b>, if the cache has left its server, until the next poll handles the answer;
  *   <li><b>unfenced</b>, if the connection that it was sent over has failed, until it can no longer take effect: then
  *       it is called back as lost.
  * </ul>
@@ -67,6 +68,7 @@ public final class SessionCalls implements AutoCloseable {
     private final LocalCalls here;
     private final CallMemory memory = new CallMemory(MOST);
     private final ReplyHandler handler = this::answered;
+    private final ReplyHandler keeper = this::keepAnswer;
     private final CallTable calls = new CallTable(MOST);
     private final CallTally tally;
     private final CallTally.Counter counts;
@@ -319,12 +321,22 @@ public final class SessionCalls implements AutoCloseable {
         }
         ended = 0;
         links.poll(handler);
+        for (SessionCall call = calls.answered(); call != null; call = calls.answered()) {
+            answered(call.place, call.outcome, call.answerBytes);
+        }
         for (SessionCall call = calls.over(); call != null; call = calls.over()) {
             lose(call);
         }
         here.poll();
         goOn(true);
         return ended;
+    }
+
+    private void keepAnswer(long tag, int outcome, int bytes) {
+        SessionCall call = calls.get((int) tag);
+        call.outcome = outcome;
+        call.answerBytes = bytes;
+        calls.move(call, SessionCall.ANSWERED);
     }
 
     // As in goOn.
@@ -518,8 +530,8 @@ public final class SessionCalls implements AutoCloseable {
         if (calls.pending() == 0 && !links.busy()) {
             return 0;
         }
-        // A call that runs here raises no event.
-        return here.runs() ? 1 : links.listen(calls.kept() > 0 || here.wants());
+        // A call that runs here raises no event, nor does one whose answer has been taken.
+        return here.runs() || calls.answered() != null ? 1 : links.listen(calls.kept() > 0 || here.wants());
     }
 
     boolean uses(RequestBuffer candidate) {
@@ -544,6 +556,16 @@ public final class SessionCalls implements AutoCloseable {
 
     CallLinks links() {
         return links;
+    }
+
+    /**
+     * Takes the answers of a server that the cache leaves, for the next poll. The server has no region any more, so it
+     * sends each call back. With the gate claimed.
+     *
+     * @return whether calls are still under way there
+     */
+    boolean settle(RemoteServer server) {
+        return links.settle(server, place -> calls.move(calls.get(place), SessionCall.KEPT), keeper);
     }
 
     /** Stops polling for a server's answers; the caller then makes the {@link #links} forget it. */

@@ -5,6 +5,8 @@ import io.farheap.cache.route.MigrationLinks;
 import io.farheap.migration.region.MigrationParticipant;
 import io.farheap.remote.contract.RemoteRegion;
 import io.farheap.remote.contract.RemoteServer;
+import io.farheap.thread.StallAwareTimeout;
+import io.farheap.thread.Uninterruptibles;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -12,6 +14,11 @@ import org.jspecify.annotations.Nullable;
  * runs or sleeps.
  */
 public final class SessionParticipant implements MigrationParticipant {
+
+    /** How long a server that the cache leaves may take to send calls back. */
+    private static final long ANSWERS_NANOS = 1_000_000_000;
+    /** Between two looks: each claims the gate. */
+    private static final long LOOK_NANOS = 100_000;
 
     private final SessionAdmission admission;
     private final SessionDataPath dataPath;
@@ -75,11 +82,28 @@ public final class SessionParticipant implements MigrationParticipant {
     /** Ends the connection to a server, if there is one; operations still in flight on it fail. */
     public void disconnect(RemoteServer server) {
         dataPath.links().disconnect(server);
+        settleCalls(server);
         @Nullable CallLinks[] ofCalls = new CallLinks[1];
         admission.gate().claimed(() -> ofCalls[0] = admission.calls().leave(server));
         sleeper.wake();
         if (ofCalls[0] != null) {
             ofCalls[0].forget(server);
+        }
+    }
+
+    /**
+     * Waits until a server that the cache leaves has sent the session's calls back, so that they continue elsewhere: a
+     * call that writes would be lost. The session's thread need not poll for that. Calls of a server that does not
+     * answer for long are lost.
+     */
+    private void settleCalls(RemoteServer server) {
+        StallAwareTimeout patience = new StallAwareTimeout(ANSWERS_NANOS);
+        while (server.lost() == null
+                && admission.gate().asked(() -> admission.calls().settle(server))) {
+            if (patience.over()) {
+                return;
+            }
+            Uninterruptibles.parkNanos(this, LOOK_NANOS);
         }
     }
 
