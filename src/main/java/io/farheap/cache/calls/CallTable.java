@@ -162,11 +162,6 @@ public final class CallTable {
         free[freeCount++] = call;
     }
 
-    /** Whether a call would have to wait for earlier ones. */
-    boolean blocks(RegisteredProcedure called, long footprint, long bytes) {
-        return !called.unordered() && blocks(!called.readsOnly(), footprint, bytes);
-    }
-
     /** Whether a request has to wait for a call whose footprint it overlaps, if one of the two writes. */
     boolean blocks(boolean write, long at, long length) {
         if (ordered == 0 || !write && orderedWrites == 0) {

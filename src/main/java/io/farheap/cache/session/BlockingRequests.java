@@ -3,7 +3,10 @@ package io.farheap.cache.session;
 import io.farheap.cache.calls.RegisteredProcedure;
 import io.farheap.cache.contract.CacheException;
 import io.farheap.cache.contract.CallCompletion;
+import io.farheap.cache.contract.CallCompletion.RangeCompletion;
 import io.farheap.cache.contract.CallResult;
+import io.farheap.cache.contract.CallResult.RangeResult;
+import io.farheap.cache.contract.CallResult.ResultJoiner;
 import io.farheap.cache.contract.Completion;
 import io.farheap.cache.contract.Status;
 import io.farheap.cache.order.RequestBuffer;
@@ -41,6 +44,23 @@ public final class BlockingRequests implements Completion, CallCompletion {
     private long endAddress;
 
     private int line;
+    /** The piece whose call failed, as in {@link RangeResult}. */
+    private long endPiece;
+
+    private final RangeCompletion ofRange = new RangeCompletion() {
+        @Override
+        public void completed(long token, int how, int returned, int bytes) {
+            completed(token, how, returned, bytes, CallResult.NOWHERE, CallResult.NOWHERE, 0);
+        }
+
+        @Override
+        public void completed(long token, int how, int returned, int bytes, long piece, long at, int itsLine) {
+            if (token == ticket) {
+                endPiece = piece;
+                BlockingRequests.this.completed(token, how, returned, bytes, at, itsLine);
+            }
+        }
+    };
 
     BlockingRequests(
             SessionAdmission admission,
@@ -119,6 +139,40 @@ public final class BlockingRequests implements Completion, CallCompletion {
             progress.awaitProgress();
         }
         return new CallResult(status, code, resultBytes, endAddress, line);
+    }
+
+    /** As {@link io.farheap.cache.CacheSession#callRangeBlocking}. */
+    public RangeResult callRange(
+            RegisteredProcedure procedure,
+            long from,
+            long bytes,
+            long piece,
+            RequestBuffer buffer,
+            long argumentsAt,
+            int argumentBytes,
+            long resultAt,
+            int resultCapacity,
+            ResultJoiner joiner) {
+        begin();
+        while (!calls.callRange(
+                procedure,
+                from,
+                bytes,
+                piece,
+                buffer,
+                argumentsAt,
+                argumentBytes,
+                resultAt,
+                resultCapacity,
+                joiner,
+                ofRange,
+                ticket)) {
+            progress.awaitProgress();
+        }
+        while (!done) {
+            progress.awaitProgress();
+        }
+        return new RangeResult(status, code, resultBytes, endPiece, endAddress, line);
     }
 
     private void begin() {
