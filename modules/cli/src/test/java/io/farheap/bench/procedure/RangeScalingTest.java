@@ -1,0 +1,15 @@
+package io.farheap.bench.procedure;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import org.junit.jupiter.api.Test;
+
+/** The time of a range over two servers, by that of each half. */
+class RangeScalingTest {
+
+    @Test
+    void theSlowerHalfCountsAndTheClientsWorkForTheOther() {
+        assertEquals(110, RangeScaling.computed(100, 90, 10));
+        assertEquals(110, RangeScaling.computed(90, 100, 10));
+    }
+}
