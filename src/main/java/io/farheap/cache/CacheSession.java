@@ -498,7 +498,8 @@ public final class CacheSession implements AutoCloseable {
 
     /**
      * Calls a procedure for each piece of a range, and returns when all calls have ended, with any status. The
-     * arguments are those of {@code callRange}.
+     * arguments are those of {@code callRange}. If the joiner throws an exception, this throws it, and the range stays
+     * pending until its other calls have ended.
      */
     public RangeResult callRangeBlocking(
             Procedure procedure,

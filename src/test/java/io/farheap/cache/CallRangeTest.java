@@ -384,7 +384,7 @@ class CallRangeTest {
     }
 
     @Test
-    void aRangeGoesOnAfterACallbackThatThrows() {
+    void aRangeContinuesAfterACallbackThatThrows() {
         Procedure sum = register(TestProcedures.SumOfPiece.class, Procedures.READS);
         Pieces pieces = new Pieces();
         RangeCompletion throwing = new RangeCompletion() {

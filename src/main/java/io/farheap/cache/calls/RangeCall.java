@@ -22,9 +22,10 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Joining in order.</b> Calls end in any order, and on several servers at once. A slot whose call has ended holds
  * the result of a <i>run</i> of pieces that follow one another. It is joined with the run before it and the one behind
  * it at once, so between two runs there is always a piece whose call is not made, or is under way. If one server is
- * slower than others, there may be many such gaps: once {@link #MOST_APART} slots are used, only the piece of the
- * lowest address is called, behind which all is one run soon. By then at most that many slots are used by pieces beyond
- * the lowest that is left, and below it there is at most one run more than calls under way, which bounds the slots.
+ * slower than others, there may be many such gaps. Once {@link #MOST_APART} slots are used, only the piece with the
+ * lowest address of those that are left is called, until enough runs are joined. So the slots suffice: pieces beyond
+ * the lowest one that is left use at most that many of them, and below it there is at most one run more than calls
+ * under way.
  *
  * <p>One thread at a time. Nothing here allocates but {@link #begin}, and that only for a range that needs more memory
  * than those before.
