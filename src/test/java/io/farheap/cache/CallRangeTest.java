@@ -13,8 +13,10 @@ import io.farheap.cache.contract.CallResult;
 import io.farheap.cache.contract.CallResult.RangeResult;
 import io.farheap.cache.contract.CallResult.ResultJoiner;
 import io.farheap.procedure.CallStatus;
+import io.farheap.server.budget.Budget;
 import io.farheap.server.contract.ServedCode;
 import io.farheap.testing.Fields;
+import io.farheap.testing.PlaneProxy;
 import io.farheap.testing.TestDevice;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
@@ -24,7 +26,9 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
+import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -276,6 +280,8 @@ class CallRangeTest {
                 IllegalArgumentException.class,
                 "put it elsewhere",
                 () -> session.callRange(sum, 0, 8, 8, buffer, 0, 16, 8, 8, done, 0));
+        assertTrue(session.callRange(sum, 0, 8, 8, buffer, 4, 0, 0, 8, done, 0), "there are no further arguments");
+        session.drain();
         assertRefused(
                 IndexOutOfBoundsException.class,
                 "of a buffer of 8192",
@@ -336,7 +342,7 @@ class CallRangeTest {
         }
         Pieces fifth = new Pieces();
         assertFalse(call(sum, 0, REGION, 128, fifth));
-        assertEquals(4 + 64, session.pending());
+        assertEquals(4 + 64 + 3 * 16, session.pending(), "the first has 64, and each of the others some of its own");
         assertThrows(IllegalStateException.class, caller.buffer::close);
         await(() -> call(sum, 0, REGION, 128, fifth));
         session.drain();
@@ -363,8 +369,20 @@ class CallRangeTest {
         long piece = 64;
         memory.set(JAVA_LONG, 0, piece + 8);
         memory.set(JAVA_LONG, 8, kind);
-        RangeResult ended = session.callRangeBlocking(
-                trap, 0, content.length, piece, caller.buffer, 0, 16, RESULT, 8, CallResult.SUM);
+        Pieces pieces = new Pieces();
+        assertTrue(session.callRange(trap, 0, content.length, piece, caller.buffer, 0, 16, RESULT, 8, pieces, 0));
+        // Each poll takes answers, and makes calls after that if none of the answers is a failure. So the number of
+        // calls that have been made grows until the poll that takes the failure, and no call is made after it.
+        int made = session.pending() - 1;
+        boolean failed = false;
+        while (pieces.ended.isEmpty()) {
+            assertFalse(Thread.interrupted(), "the range does not end");
+            session.poll();
+            int now = pieces.addresses.size() + session.pending() - 1;
+            failed |= now < made;
+            made = failed ? made : now;
+        }
+        RangeResult ended = pieces.ended.getFirst();
         assertEquals(CallStatus.describe(status), CallStatus.describe(ended.status()));
         assertEquals(piece, ended.piece());
         assertTrue(ended.line() > 0 || status == CallStatus.RESULT_FULL, ended::describe);
@@ -376,11 +394,121 @@ class CallRangeTest {
             called += content[(int) at];
         }
         assertEquals(0, content[(int) piece]);
-        // While the call that spins uses its fuel, others may all run.
-        if (kind != TestProcedures.TrapInPiece.SPIN) {
-            assertTrue(called < content.length / piece / 2, called + " pieces were called");
-        }
+        assertEquals(pieces.addresses.size(), called);
+        assertTrue(called < made, called + " pieces were called, of " + made + " before the failure was known");
         assertEquals(0, session.pending());
+    }
+
+    /** The server lends no memory for more calls: the range's others wait, and nothing counts them as ended. */
+    @Test
+    void aRangeEndsAtAServerThatTakesOneLongCallAtATime() {
+        int count = 200;
+        try (Cluster full = new Cluster().serving(ServedCode.JAVA).threads(1)) {
+            full.add(REGIONS);
+            try (Cache other = cacheOn(full);
+                    Caller its = new Caller(other)) {
+                Procedure spin = other.procedures().register(TestProcedures.SpinInPiece.class, Procedures.READS);
+                its.buffer.segment().set(JAVA_LONG, 0, 1);
+                assertDone(8, its.session.callRangeBlocking(spin, 0, 8, 8, its.buffer, 0, 8, 64, 8, CallResult.SUM));
+                its.buffer.segment().set(JAVA_LONG, 0, 500_000);
+                Pieces pieces = new Pieces();
+                int polled = 0;
+                try (Budget.Loan _ = full.lendAllOfProcedures(0)) {
+                    assertTrue(its.session.callRange(
+                            spin, 0, 8 * count, 8, its.buffer, 0, 8, 64, 8, CallResult.SUM, pieces, 0));
+                    while (its.session.pending() > 0) {
+                        assertFalse(Thread.interrupted(), "the range does not end");
+                        polled += its.session.poll();
+                    }
+                }
+                assertTrue(pieces.isDone(), () -> pieces.ended.getFirst().describe());
+                assertEquals(count, its.result());
+                assertEquals(count + 1, polled, "each call that ends counts, and the range");
+                assertEquals(0, other.callCounts().byStatus()[CallStatus.REFUSED]);
+                long refused = full.status(0).counters().get("procedures.calls.refused");
+                assertTrue(refused > 0, "the server has refused none");
+            }
+        }
+    }
+
+    /** All calls of the first wait for a server that does not connect. */
+    @Test
+    void aRangeAtOneServerDoesNotKeepAnotherFromTheOthers() {
+        AtomicBoolean halts = new AtomicBoolean();
+        CountDownLatch connects = new CountDownLatch(1);
+        try (Cluster halting = new Cluster().serving(ServedCode.JAVA).threads(1)) {
+            halting.behind(server -> PlaneProxy.around(server, (method, arguments, rest) -> {
+                        if (halts.get() && method.equals("connectRing")) {
+                            connects.await();
+                        }
+                        return rest.call();
+                    }))
+                    .add(REGIONS);
+            halting.behind(UnaryOperator.identity()).add(REGIONS);
+            try (Cache other = cacheOn(halting);
+                    Caller its = new Caller(other)) {
+                Procedure sum = other.procedures().register(TestProcedures.SumOfPiece.class, Procedures.READS);
+                long halted = regionAt(other, halting.address(0)) * REGION;
+                long healthy = regionAt(other, halting.address(1)) * REGION;
+                halts.set(true);
+                Pieces first = new Pieces();
+                Pieces second = new Pieces();
+                assertTrue(its.session.callRange(sum, halted, REGION, 64, its.buffer, 0, 0, 64, 8, first, 0));
+                assertTrue(its.session.callRange(sum, healthy, REGION, 64, its.buffer, 0, 0, 64, 8, second, 0));
+                while (second.ended.isEmpty()) {
+                    assertTrue(first.ended.isEmpty(), "the first has ended, and the second has not");
+                    assertFalse(Thread.interrupted(), "the second does not end");
+                    its.session.poll();
+                }
+                assertTrue(second.isDone());
+                assertTrue(first.addresses.isEmpty());
+                connects.countDown();
+                its.session.drain();
+                assertEquals(1, first.ended.size());
+            } finally {
+                connects.countDown();
+            }
+        }
+    }
+
+    private static int regionAt(Cache of, String server) {
+        for (int region = 0; region < REGIONS; region++) {
+            if (of.serverOf(region).equals(server)) {
+                return region;
+            }
+        }
+        throw new AssertionError("no region is on " + server);
+    }
+
+    /** The request that {@code ordered} issues is the earlier one, so the range waits for it. */
+    @Test
+    void aJoinerThatIssuesARequestIsAskedFirst() {
+        Procedure sum = register(TestProcedures.SumOfPiece.class, Procedures.READS);
+        Procedure add = register(TestProcedures.AddToPiece.class, Procedures.WRITES);
+        memory.set(JAVA_LONG, 0, 5);
+        boolean[] issued = new boolean[1];
+        ResultJoiner issuing = new ResultJoiner() {
+
+            @Override
+            public int join(MemorySegment results, long at, int bytes, long laterAt, int laterBytes, int room) {
+                return CallResult.SUM.join(results, at, bytes, laterAt, laterBytes, room);
+            }
+
+            @Override
+            public boolean ordered() {
+                if (!issued[0]) {
+                    issued[0] = true;
+                    assertTrue(call(add, 0, REGION, 512, new Pieces()));
+                }
+                return false;
+            }
+        };
+        Pieces pieces = new Pieces();
+        assertFalse(session.callRange(sum, 0, REGION, 512, caller.buffer, 0, 0, RESULT, 8, issuing, pieces, 0));
+        await(() -> session.callRange(sum, 0, REGION, 512, caller.buffer, 0, 0, RESULT, 8, issuing, pieces, 0));
+        session.drain();
+        assertTrue(pieces.isDone());
+        assertEquals(5 * REGION / 8, memory.get(JAVA_LONG, RESULT));
     }
 
     @Test
@@ -437,6 +565,10 @@ class CallRangeTest {
         assertEquals(1, thrown);
         assertEquals(CallStatus.INCOMPLETE, ended.ended.getFirst().status());
         assertEquals(CallStatus.NOT_JOINED, ended.ended.getFirst().code());
+        IllegalStateException late =
+                assertThrows(IllegalStateException.class, () -> join(sum, 0, REGION, 64, throwing));
+        assertEquals("on purpose", late.getMessage());
+        assertEquals(0, session.pending(), "the range has ended before its exception is thrown");
         assertDone(8, join(sum, 0, REGION, 64, CallResult.SUM));
     }
 

@@ -196,6 +196,20 @@ final class TestProcedures {
         }
     }
 
+    /** Loops as often as the third argument says; the result is 1. */
+    static final class SpinInPiece {
+
+        public static int run(Call call) {
+            long turns = call.argument(16);
+            long sum = 0;
+            for (long i = 0; i != turns; i++) {
+                sum += i ^ sum << 1;
+            }
+            call.result(0, 1 + (sum & 0));
+            return 0;
+        }
+    }
+
     /** Fails, as the fourth argument says, if the address in the third is in the piece; else stores 1 there. */
     static final class TrapInPiece {
 

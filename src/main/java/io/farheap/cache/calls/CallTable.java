@@ -15,6 +15,7 @@ public final class CallTable {
     private int kept;
     private int unfenced;
     private int answered;
+    private int waitingForPlaces;
     /**
      * How many pending calls are ordered (they wait for earlier requests, and later ones wait for them), and how many
      * of these may write.
@@ -47,6 +48,11 @@ public final class CallTable {
 
     int kept() {
         return kept;
+    }
+
+    /** How many of the kept calls wait for a place at a server. */
+    int waitingForPlaces() {
+        return waitingForPlaces;
     }
 
     /** A lost call that cannot take effect any more; null if there is none. */
@@ -118,6 +124,17 @@ public final class CallTable {
         answered += next == SessionCall.ANSWERED ? 1 : 0;
         call.state = next;
         call.held &= next == SessionCall.KEPT;
+        if (call.waitsForPlace) {
+            call.waitsForPlace = false;
+            waitingForPlaces--;
+        }
+    }
+
+    /** Keeps a call that a server refused, until there may be a place for it. */
+    void awaitPlace(SessionCall call) {
+        move(call, SessionCall.KEPT);
+        call.waitsForPlace = true;
+        waitingForPlaces++;
     }
 
     /**

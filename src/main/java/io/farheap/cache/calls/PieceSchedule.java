@@ -8,7 +8,9 @@ import java.util.Arrays;
  *
  * <p><b>Which piece is next.</b> Regions that follow one another may be on one server, and in the order of addresses
  * one server would then have all calls that are under way. So the regions of each server make a <i>lane</i>, lanes take
- * turns, and no lane has more than its share of the calls under way. Each region has its own next address. A region's
+ * turns, and no lane has more than its share of the calls under way. A server that refuses calls, since its client has
+ * as many there as it may have, lowers its lane's share to those that it has taken; the share grows again as calls end.
+ * Each region has its own next address. A region's
  * lane is determined when the range begins; if the region moves then, its calls go to the right server nevertheless,
  * and only the shares are no longer exact.
  *
@@ -23,7 +25,8 @@ final class PieceSchedule {
         Object server(int region);
     }
 
-    private final int mostUnderWay;
+    /** A lane's lowered share grows by one for so many calls that end, times the share. */
+    private static final int ENDS_TO_GROW = 4;
 
     private long end;
     private long piece;
@@ -47,6 +50,10 @@ final class PieceSchedule {
     private int[] left = {};
 
     private int[] underWay = {};
+    /** By lane: its share at most, since a server has refused calls, and how many have ended since it last changed. */
+    private int[] limit = {};
+
+    private int[] endedSince = {};
     /** How many regions, and how many lanes, have a piece left. */
     private int regionsLeft;
 
@@ -58,11 +65,6 @@ final class PieceSchedule {
     private long takenAt;
     private long takenEnd;
     private int takenLane;
-
-    /** @param mostUnderWay the most calls that are under way at a time, which the caller keeps to */
-    PieceSchedule(int mostUnderWay) {
-        this.mostUnderWay = mostUnderWay;
-    }
 
     /**
      * Begins with a range, of which all pieces are left.
@@ -126,11 +128,15 @@ final class PieceSchedule {
             stop = Arrays.copyOf(stop, more);
             left = Arrays.copyOf(left, more);
             underWay = Arrays.copyOf(underWay, more);
+            limit = Arrays.copyOf(limit, more);
+            endedSince = Arrays.copyOf(endedSince, more);
             servers = Arrays.copyOf(servers, more);
         }
         servers[lanes] = server;
         left[lanes] = 0;
         underWay[lanes] = 0;
+        limit[lanes] = Integer.MAX_VALUE;
+        endedSince[lanes] = 0;
         return lanes++;
     }
 
@@ -139,9 +145,11 @@ final class PieceSchedule {
      *
      * @param moving the region that moves, of which no piece is taken, or -1
      * @param lowestOnly takes the piece of the lowest address or none
+     * @param mostUnderWay the most calls of the range that may be under way now, of which lanes have equal shares; the
+     *     caller keeps to it
      * @return false if there is none now
      */
-    boolean take(int moving, boolean lowestOnly) {
+    boolean take(int moving, boolean lowestOnly, int mostUnderWay) {
         if (regionsLeft == 0) {
             return false;
         }
@@ -153,7 +161,7 @@ final class PieceSchedule {
         for (int i = 0; i < lanes; i++) {
             int lane = turn;
             turn = lane + 1 == lanes ? 0 : lane + 1;
-            if (underWay[lane] < most) {
+            if (underWay[lane] < Math.min(most, limit[lane])) {
                 int region = regionOf(lane, moving);
                 if (region >= 0) {
                     return taken(region);
@@ -229,6 +237,38 @@ final class PieceSchedule {
     /** A call of a lane is not under way any more. */
     void ended(int lane) {
         underWay[lane]--;
+        if (limit[lane] < Integer.MAX_VALUE && ++endedSince[lane] >= ENDS_TO_GROW * limit[lane]) {
+            endedSince[lane] = 0;
+            limit[lane]++;
+        }
+    }
+
+    /** The server of a lane has no place for a call, which stays under way: the lane's share becomes smaller by one. */
+    void refused(int lane) {
+        limit[lane] = Math.max(1, Math.min(limit[lane], underWay[lane]) - 1);
+        endedSince[lane] = 0;
+    }
+
+    /**
+     * Whether a piece is left that cannot be taken since its region moves.
+     *
+     * @param moving as in {@link #take}
+     */
+    boolean hasLeftIn(int moving) {
+        return regionsLeft > 0
+                && moving >= first
+                && moving <= (int) (end - 1 >>> shift)
+                && !isTaken(moving - first);
+    }
+
+    /**
+     * Whether no piece can be taken before a region has moved.
+     *
+     * @param moving as in {@link #take}
+     * @param lowestOnly as in {@link #take}
+     */
+    boolean waitsFor(int moving, boolean lowestOnly) {
+        return hasLeftIn(moving) && (regionsLeft == 1 || lowestOnly && first + lowestLeft() == moving);
     }
 
     /** Whether no piece is left. */

@@ -57,8 +57,16 @@ final class RangeCall implements CallCompletion, AutoCloseable {
         void withdraw(RangeCall range);
     }
 
-    /** The most calls under way of all ranges of a session, so that other calls find room. */
+    /**
+     * The most calls under way of one range, and of all ranges of a session together as long as each has at least
+     * {@link #OWN_UNDER_WAY}, so that other calls find room.
+     */
     static final int MOST_UNDER_WAY = 64;
+    /**
+     * So many calls of each range may always be under way: a range at a server that has stopped, which has all others,
+     * keeps no range from calling other servers.
+     */
+    static final int OWN_UNDER_WAY = 16;
     /** The first arguments of each call: the address and the length of its piece. */
     static final int PIECE_BYTES = 2 * Long.BYTES;
     /** The most further arguments, in bytes. */
@@ -77,7 +85,7 @@ final class RangeCall implements CallCompletion, AutoCloseable {
     private static final int NONE = -1;
 
     private final PieceCaller calls;
-    private final PieceSchedule schedule = new PieceSchedule(MOST_UNDER_WAY);
+    private final PieceSchedule schedule = new PieceSchedule();
     private @Nullable Arena arena;
     private MemorySegment memory = MemorySegment.NULL;
 
@@ -112,10 +120,6 @@ final class RangeCall implements CallCompletion, AutoCloseable {
     private final boolean[] run = new boolean[ORDERED_SLOTS];
     /** The slot of the joined result if results are joined in any order, or -1. */
     private int joined;
-    /** Slots whose calls were refused since the client has too many at a server: they are made again. */
-    private final int[] again = new int[MOST_UNDER_WAY];
-
-    private int againCount;
     /** Calls that are made and have not ended. */
     private int underWay;
 
@@ -174,7 +178,6 @@ final class RangeCall implements CallCompletion, AutoCloseable {
         }
         Arrays.fill(run, false);
         joined = NONE;
-        againCount = 0;
         underWay = 0;
         status = CallStatus.DONE;
         code = 0;
@@ -212,7 +215,7 @@ final class RangeCall implements CallCompletion, AutoCloseable {
 
     /** Calls that have been made and have not ended. */
     int underWay() {
-        return underWay + againCount;
+        return underWay;
     }
 
     /** Whether all calls that have been made have ended, and no other will be made. */
@@ -222,30 +225,32 @@ final class RangeCall implements CallCompletion, AutoCloseable {
 
     /** Whether calls are left to make. */
     boolean hasMore() {
-        return pending() && status == CallStatus.DONE && (againCount > 0 || !schedule.isEmpty());
+        return pending() && status == CallStatus.DONE && !schedule.isEmpty();
     }
 
-    /**
-     * Makes a call again that was refused; there must be a place for it.
-     *
-     * @return false if there is no such call
-     */
-    boolean repeat() {
-        if (againCount == 0) {
-            return false;
-        }
-        call(again[--againCount]);
-        return true;
+    /** Whether calls are left to make, all of which wait for a region that moves, and none is under way. */
+    boolean isHeld(int moving) {
+        return hasMore() && underWay == 0 && schedule.waitsFor(moving, lowestOnly());
+    }
+
+    /** Whether calls are left to make that wait for a region that moves. */
+    boolean hasHeld(int moving) {
+        return hasMore() && schedule.hasLeftIn(moving);
+    }
+
+    private boolean lowestOnly() {
+        return ordered && slots - freeCount >= MOST_APART;
     }
 
     /**
      * Makes the call of the next piece; there must be a place for it.
      *
      * @param moving the region that moves, or -1
+     * @param most the most calls of this range that may be under way now, at most {@link #MOST_UNDER_WAY}
      * @return false if no piece can be called now
      */
-    boolean callNext(int moving) {
-        if (status != CallStatus.DONE || !schedule.take(moving, ordered && slots - freeCount >= MOST_APART)) {
+    boolean callNext(int moving, int most) {
+        if (status != CallStatus.DONE || underWay >= most || !schedule.take(moving, lowestOnly(), most)) {
             return false;
         }
         int slot = free[--freeCount];
@@ -295,11 +300,6 @@ final class RangeCall implements CallCompletion, AutoCloseable {
     public void completed(long itsSlot, int how, int returned, int bytes, long address, int line) {
         int slot = (int) itsSlot;
         underWay--;
-        if (how == CallStatus.REFUSED && returned == CallStatus.TOO_MANY_CALLS && status == CallStatus.DONE) {
-            // It has not run.
-            again[againCount++] = slot;
-            return;
-        }
         schedule.ended(lane[slot]);
         ResultJoiner joins = joiner;
         if (how != CallStatus.DONE) {
@@ -322,6 +322,19 @@ final class RangeCall implements CallCompletion, AutoCloseable {
         }
     }
 
+    /**
+     * A server has no place for a call, which has not run there.
+     *
+     * @return whether the call waits for a place, and stays under way; if not, the range has failed, and the call ends
+     */
+    boolean refused(long slot) {
+        if (status != CallStatus.DONE) {
+            return false;
+        }
+        schedule.refused(lane[(int) slot]);
+        return true;
+    }
+
     /** A call that was made has been taken back before it ran. */
     void withdrawn(long slot) {
         underWay--;
@@ -341,7 +354,6 @@ final class RangeCall implements CallCompletion, AutoCloseable {
             failedPiece = piece;
             failedAddress = address;
             failedLine = line;
-            againCount = 0;
             calls.withdraw(this);
         }
     }
@@ -412,8 +424,7 @@ final class RangeCall implements CallCompletion, AutoCloseable {
     /** Ends the range if calls are left to make, as one that was refused: its session is closed. */
     void abandon() {
         if (hasMore()) {
-            long piece = againCount > 0 ? first[again[0]] : schedule.lowestAddress();
-            fail(CallStatus.REFUSED, CallStatus.CLOSED, piece, CallResult.NOWHERE, 0);
+            fail(CallStatus.REFUSED, CallStatus.CLOSED, schedule.lowestAddress(), CallResult.NOWHERE, 0);
         }
     }
 

@@ -72,6 +72,11 @@ public final class SessionCall {
     int outcome;
 
     int answerBytes;
+    /**
+     * Whether {@code sentTo} refused it since the client has too many calls there, and it is sent there again when
+     * there may be a place.
+     */
+    boolean waitsForPlace;
     /** How often a server refused it after it had begun at another. */
     int refusals;
     /** How often {@code sentTo} did not know an address of its own. */

@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  * The calls of one session, by place. A call is
  *
  * <ul>
- *   <li><b>kept</b>, while the region that it needs moves, or there is no room on the way to its server;
+ *   <li><b>kept</b>, while the region that it needs moves, or there is no room on the way to its server or at it;
  *   <li><b>sent</b>, until its server answers. Either it has ended, or it has accessed an address that this server does
  *       not have: then its context comes with the answer, and it is kept or sent to another server;
  *   <li><b>here</b>, if no server runs it: {@link LocalCalls} makes its accesses one by one;
@@ -40,7 +40,8 @@ import org.jspecify.annotations.Nullable;
  *       it is called back as lost.
  * </ul>
  *
- * <p>A range ({@link SessionRanges}) makes a call for each of its pieces, up to half of the places at a time.
+ * <p>A range ({@link SessionRanges}) makes a call for each of its pieces, up to half of the places at a time. Several
+ * ranges may have some more.
  *
  * <p>Inside the session's gate, or with it claimed. Nothing here allocates once the session has made its first calls.
  */
@@ -189,6 +190,7 @@ public final class SessionCalls implements AutoCloseable {
      * @param user the buffer of the further arguments and the result
      * @param argumentsAt address of the arguments behind those of the piece
      * @param resultAt address of the result
+     * @param ordered what the joiner says, if there is one
      * @return false if there is no room, or an earlier call is in the way
      */
     public boolean callRange(
@@ -202,6 +204,7 @@ public final class SessionCalls implements AutoCloseable {
             long resultAt,
             int resultLength,
             @Nullable ResultJoiner joiner,
+            boolean ordered,
             RangeCompletion done,
             long itsToken) {
         return !blocks(called, from, bytes)
@@ -216,6 +219,7 @@ public final class SessionCalls implements AutoCloseable {
                         resultAt,
                         resultLength,
                         joiner,
+                        ordered,
                         done,
                         itsToken);
     }
@@ -271,6 +275,9 @@ public final class SessionCalls implements AutoCloseable {
                 return false;
             }
             return true;
+        }
+        if (call.waitsForPlace && server == call.sentTo && !link.mayRepeat()) {
+            return false;
         }
         send(call, called, server, link);
         return true;
@@ -416,6 +423,12 @@ public final class SessionCalls implements AutoCloseable {
         long at = memory.answer(call);
         int status = NativeMemory.ALL.get(JAVA_INT_UNALIGNED, at);
         int code = NativeMemory.ALL.get(JAVA_INT_UNALIGNED, at + 4);
+        if (status != CallStatus.REFUSED && calls.waitingForPlaces() > 0) {
+            CallLink link = linkOf(call);
+            if (link != null) {
+                link.leftPlace();
+            }
+        }
         long value = NativeMemory.ALL.get(JAVA_LONG_UNALIGNED, at + 8);
         if (status == CallFormat.LEFT) {
             left(call, value, bytes - CallFormat.REPLY_BYTES, code >>> CallFormat.KIND_BITS);
@@ -434,19 +447,36 @@ public final class SessionCalls implements AutoCloseable {
         }
     }
 
+    /** The link that a call was sent over; null if the cache has left its server. */
+    private @Nullable CallLink linkOf(SessionCall call) {
+        RemoteServer server = call.sentTo;
+        return server == null ? null : links.find(server);
+    }
+
     /**
      * A server has refused a call. If it has run at another server, it continues when this one has room, however long
-     * that takes; or it ends as incomplete, since the server would refuse it again.
+     * that takes; or it ends as incomplete, since the server would refuse it again. A call of a range waits for room,
+     * too.
      *
      * @param reason one of {@link CallStatus}; 0 from servers of earlier releases, whatever the reason
      */
     private void refused(SessionCall call, int reason) {
         boolean waits = reason == CallStatus.TOO_MANY_CALLS
                 || reason == CallStatus.NO_REASON && ++call.refusals < MOST_REFUSALS;
-        if (waits && (call.contextBytes > 0 || call.wasLost)) {
-            calls.move(call, SessionCall.KEPT);
-        } else {
+        boolean again = waits && (call.contextBytes > 0 || call.wasLost);
+        if (reason == CallStatus.TOO_MANY_CALLS) {
+            again |= call.completion instanceof RangeCall range && range.refused(call.token);
+        }
+        if (!again) {
             giveUp(call, CallStatus.REFUSED, reason);
+        } else if (reason == CallStatus.TOO_MANY_CALLS) {
+            calls.awaitPlace(call);
+            CallLink link = linkOf(call);
+            if (link != null) {
+                link.refused();
+            }
+        } else {
+            calls.move(call, SessionCall.KEPT);
         }
     }
 

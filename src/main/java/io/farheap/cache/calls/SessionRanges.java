@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The ranges of a session whose calls have not all ended. In the order of requests a range is one request, whose
  * footprint is the range, from the moment at which it is accepted until its callback; the calls of its pieces wait for
- * nothing. Ranges take turns in making calls. Inside the session's gate, or with it claimed.
+ * nothing. Ranges take turns in making calls, and each may always have some of its own under way. Inside the session's gate, or with it claimed.
  */
 final class SessionRanges implements AutoCloseable {
 
@@ -38,6 +38,7 @@ final class SessionRanges implements AutoCloseable {
     /**
      * Accepts a range that has been checked, and makes its first calls.
      *
+     * @param ordered what the joiner says, if there is one
      * @return false if there is no room
      */
     boolean call(
@@ -51,10 +52,9 @@ final class SessionRanges implements AutoCloseable {
             long result,
             int resultBytes,
             @Nullable ResultJoiner joiner,
+            boolean ordered,
             RangeCompletion completion,
             long token) {
-        // Code of the application, which may use the session.
-        boolean ordered = joiner != null && joiner.ordered();
         if (pending == MOST) {
             return false;
         }
@@ -95,14 +95,15 @@ final class SessionRanges implements AutoCloseable {
 
     /** Makes calls as far as there is room; ranges take turns. */
     private void makeCalls() {
-        repeatRefused();
         int moving = procedures.moving();
-        int room = Math.min(RangeCall.MOST_UNDER_WAY - underWay(), calls.room());
+        int free = RangeCall.MOST_UNDER_WAY - underWay();
+        int room = calls.room();
         for (int idle = 0; room > 0 && idle < MOST; ) {
             RangeCall range = all[turn];
             turn = turn + 1 == MOST ? 0 : turn + 1;
-            if (range != null && range.pending() && range.callNext(moving)) {
+            if (range != null && range.pending() && range.callNext(moving, most(range, free))) {
                 room--;
+                free--;
                 idle = 0;
             } else {
                 idle++;
@@ -110,14 +111,9 @@ final class SessionRanges implements AutoCloseable {
         }
     }
 
-    /** Makes calls again that were refused; they count as under way. */
-    private void repeatRefused() {
-        for (RangeCall range : all) {
-            boolean more = range != null;
-            while (more && calls.room() > 0) {
-                more = range.repeat();
-            }
-        }
+    /** How many calls of a range may be under way if there is room for so many more of all ranges. */
+    private static int most(RangeCall range, int free) {
+        return Math.max(RangeCall.OWN_UNDER_WAY, range.underWay() + free);
     }
 
     private int underWay() {
@@ -150,11 +146,12 @@ final class SessionRanges implements AutoCloseable {
         return pending;
     }
 
-    /** How many of them have calls left to make and none under way: they wait for a region that moves. */
+    /** How many of them have no call under way, and wait for a region that moves. */
     int held() {
+        int moving = procedures.moving();
         int held = 0;
         for (RangeCall range : all) {
-            held += range != null && range.hasMore() && range.underWay() == 0 ? 1 : 0;
+            held += range != null && range.isHeld(moving) ? 1 : 0;
         }
         return held;
     }
@@ -169,13 +166,17 @@ final class SessionRanges implements AutoCloseable {
         return false;
     }
 
-    /** Whether calls are left to make for which there is room. */
+    /**
+     * Whether calls are left to make that become possible without an event: those that wait for a region that moves.
+     * The others wait for answers.
+     */
     boolean waits() {
-        if (pending == 0 || underWay() >= RangeCall.MOST_UNDER_WAY) {
+        if (pending == 0) {
             return false;
         }
+        int moving = procedures.moving();
         for (RangeCall range : all) {
-            if (range != null && range.hasMore()) {
+            if (range != null && range.hasHeld(moving)) {
                 return true;
             }
         }

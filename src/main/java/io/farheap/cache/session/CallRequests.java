@@ -171,12 +171,15 @@ public final class CallRequests {
         }
         admission.checkBuffer(buffer, argumentsAt, argumentBytes);
         admission.checkBuffer(buffer, resultAt, resultBytes);
-        if (resultAt < argumentsAt + argumentBytes && argumentsAt < resultAt + resultBytes) {
+        boolean both = argumentBytes > 0 && resultBytes > 0;
+        if (both && resultAt < argumentsAt + argumentBytes && argumentsAt < resultAt + resultBytes) {
             throw new IllegalArgumentException("a result at " + resultAt + " to " + (resultAt + resultBytes)
                     + " of the buffer, over the arguments at " + argumentsAt + " to " + (argumentsAt + argumentBytes)
                     + ", which later calls of the range have, too; put it elsewhere");
         }
         checkCompletion(completion);
+        // Code of the application, which may issue requests: before the session looks which are in the range's way.
+        boolean ordered = joiner != null && joiner.ordered();
         boolean entered = admission.enter();
         try {
             return mayCall(procedure, from, bytes, buffer, argumentBytes, resultBytes)
@@ -194,6 +197,7 @@ public final class CallRequests {
                                     buffer.address() + resultAt,
                                     resultBytes,
                                     joiner,
+                                    ordered,
                                     completion,
                                     token);
         } finally {

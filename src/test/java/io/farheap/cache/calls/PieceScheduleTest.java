@@ -18,7 +18,7 @@ class PieceScheduleTest {
 
     private record Piece(long from, long end) {}
 
-    private final PieceSchedule schedule = new PieceSchedule(MOST);
+    private final PieceSchedule schedule = new PieceSchedule();
     private final List<Piece> taken = new ArrayList<>();
 
     /** @param servers the servers of the regions from 0 on */
@@ -27,7 +27,7 @@ class PieceScheduleTest {
     }
 
     private boolean take(int moving, boolean lowestOnly) {
-        if (!schedule.take(moving, lowestOnly)) {
+        if (!schedule.take(moving, lowestOnly, MOST)) {
             return false;
         }
         taken.add(new Piece(schedule.address(), schedule.addressEnd()));
@@ -94,6 +94,29 @@ class PieceScheduleTest {
         for (int i = 0; i < MOST + 1; i++) {
             assertTrue(take(-1, false), "piece " + i);
         }
+    }
+
+    @Test
+    void aServerThatRefusesCallsHasFewerUnderWay() {
+        begin(0, 2 * REGION, 8, "a", "b");
+        List<Integer> lanes = new ArrayList<>();
+        for (int i = 0; i < MOST; i++) {
+            assertTrue(take(-1, false));
+            lanes.add(schedule.lane());
+        }
+        int lane = lanes.getFirst();
+        for (int i = 0; i < MOST / 2; i++) {
+            schedule.refused(lane);
+        }
+        // It may have one, and one more after each 4 calls that have ended, times its share.
+        for (int i = 0; i < MOST / 2 - 4; i++) {
+            schedule.ended(lane);
+            assertFalse(take(-1, false), "it has " + (MOST / 2 - 1 - i));
+        }
+        schedule.ended(lane);
+        assertTrue(take(-1, false));
+        assertEquals(lane, schedule.lane());
+        assertFalse(take(-1, false));
     }
 
     @Test

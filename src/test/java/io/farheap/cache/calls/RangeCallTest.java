@@ -137,7 +137,7 @@ class RangeCallTest {
     }
 
     private void callAll() {
-        while (range.underWay() < MOST && range.callNext(-1)) {
+        while (range.underWay() < MOST && range.callNext(-1, MOST)) {
             assertTrue(range.pending());
         }
     }
@@ -328,7 +328,7 @@ class RangeCallTest {
         end(made.get(3), CallStatus.FAULT, 0, 0);
         assertEquals(MOST - 11, range.underWay());
         assertFalse(range.hasMore());
-        assertFalse(range.callNext(-1));
+        assertFalse(range.callNext(-1, MOST));
         end(made.getFirst(), CallStatus.LOST, 0, 0);
         while (!made.isEmpty()) {
             assertFalse(range.isOver());
@@ -339,36 +339,88 @@ class RangeCallTest {
         assertEquals(3 * PIECE, ended.piece());
     }
 
-    /** Even if all calls were refused, so that no other call of the range is under way. */
+    /** They stay under way, and fewer others are made until the server has ended some. */
     @Test
-    void aCallThatAServerHasNoRoomForIsMadeAgain() {
-        begin(0, 2L * MOST * PIECE, 0, 8, CallResult.SUM, 1);
+    void callsThatAServerHasNoPlaceForWait() {
+        begin(0, 20L * MOST * PIECE, 0, 8, CallResult.SUM, 1);
         callAll();
-        while (!made.isEmpty()) {
-            end(made.getFirst(), CallStatus.REFUSED, CallStatus.TOO_MANY_CALLS, 0);
+        for (MadeCall call : List.copyOf(made.subList(4, MOST))) {
+            assertTrue(range.refused(call.slot()));
         }
         assertEquals(MOST, range.underWay());
         assertFalse(range.isOver());
-        int repeated = 0;
-        while (range.repeat()) {
-            repeated++;
+        for (int i = 1; i < 16; i++) {
+            done(made.getFirst(), 1);
+            callAll();
+            assertEquals(MOST - i, made.size(), "no call is made while the server has more than it takes");
         }
-        assertEquals(MOST, repeated);
+        int least = MOST;
+        int most = 0;
         while (range.hasMore() || !made.isEmpty()) {
             callAll();
-            MadeCall call = made.getLast();
-            done(call, NativeMemory.ALL.get(JAVA_LONG_UNALIGNED, call.arguments()));
+            if (range.hasMore() && made.size() < least) {
+                least = made.size();
+                most = least;
+            }
+            most = Math.max(most, made.size());
+            done(made.getLast(), 1);
         }
         finish();
         assertEquals(CallStatus.DONE, ended.status());
-        assertEquals(PIECE * (2L * MOST) * (2L * MOST - 1) / 2, memory.get(JAVA_LONG, 4096));
+        assertEquals(20L * MOST, memory.get(JAVA_LONG, 4096));
+        assertTrue(least < MOST / 4 && least < most, "from " + least + " calls under way to " + most + ": they become more again");
+    }
+
+    @Test
+    void aCallThatIsRefusedForAnotherReasonOrAfterAFailureEnds() {
         begin(0, 2 * PIECE, 0, 8, CallResult.SUM, 1);
         callAll();
         end(made.getFirst(), CallStatus.REFUSED, CallStatus.NO_PROCEDURE, 0);
-        done(made.getFirst(), 1);
+        assertFalse(range.refused(made.getFirst().slot()));
+        end(made.getFirst(), CallStatus.REFUSED, CallStatus.TOO_MANY_CALLS, 0);
         finish();
         assertEquals(CallStatus.REFUSED, ended.status());
         assertEquals(CallStatus.NO_PROCEDURE, ended.code());
+    }
+
+    @Test
+    void aRangeKeepsToTheCallsThatItMayHaveNow() {
+        begin(0, 100 * PIECE, 0, 8, CallResult.SUM, 2);
+        int own = RangeCall.OWN_UNDER_WAY;
+        for (int i = 0; i < own; i++) {
+            assertTrue(range.callNext(-1, own));
+        }
+        assertFalse(range.callNext(-1, own));
+        long first = made.stream().filter(call -> call.piece() / REGION % 2 == 0).count();
+        assertEquals(own / 2, first, "each server has its share of these");
+        assertTrue(range.callNext(-1, own + 1));
+        while (range.hasMore() || !made.isEmpty()) {
+            callAll();
+            done(made.getFirst(), 1);
+        }
+        finish();
+    }
+
+    /** Other calls of it are under way, or none: then it is held. */
+    @Test
+    void aRangeSaysWhetherItWaitsForARegionThatMoves() {
+        begin(0, REGION + PIECE, 0, 8, CallResult.SUM, 1);
+        assertTrue(range.hasHeld(1));
+        assertFalse(range.isHeld(1), "it can call others");
+        while (range.callNext(1, MOST)) {
+            assertFalse(range.isHeld(1), "a call is under way");
+        }
+        while (!made.isEmpty()) {
+            done(made.getFirst(), 1);
+        }
+        assertTrue(range.isHeld(1));
+        assertFalse(range.isHeld(-1), "there is only no room");
+        assertFalse(range.hasHeld(-1));
+        assertFalse(range.hasHeld(0), "all of it is called");
+        assertTrue(range.callNext(-1, MOST));
+        assertFalse(range.hasHeld(1));
+        done(made.getFirst(), 1);
+        finish();
     }
 
     @Test
