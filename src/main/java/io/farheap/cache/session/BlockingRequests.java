@@ -12,6 +12,7 @@ import io.farheap.cache.contract.Status;
 import io.farheap.cache.order.RequestBuffer;
 import io.farheap.cache.order.RequestPath;
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A session's blocking reads, writes and calls: the one request or call that its owner waits for now. The owner alone.
@@ -154,6 +155,7 @@ public final class BlockingRequests implements Completion, CallCompletion {
             int resultCapacity,
             ResultJoiner joiner) {
         begin();
+        LateJoiner late = new LateJoiner(joiner);
         while (!calls.callRange(
                 procedure,
                 from,
@@ -164,7 +166,7 @@ public final class BlockingRequests implements Completion, CallCompletion {
                 argumentBytes,
                 resultAt,
                 resultCapacity,
-                joiner,
+                late,
                 ofRange,
                 ticket)) {
             progress.awaitProgress();
@@ -172,7 +174,49 @@ public final class BlockingRequests implements Completion, CallCompletion {
         while (!done) {
             progress.awaitProgress();
         }
+        late.rethrow();
         return new RangeResult(status, code, resultBytes, endPiece, endAddress, line);
+    }
+
+    /**
+     * Keeps an exception of a joiner until its range's calls have ended: before that they use the caller's buffer. The
+     * range ends with the result that cannot be joined.
+     */
+    private static final class LateJoiner implements ResultJoiner {
+
+        private final ResultJoiner joiner;
+        private @Nullable RuntimeException exception;
+        private @Nullable Error error;
+
+        LateJoiner(ResultJoiner joiner) {
+            this.joiner = joiner;
+        }
+
+        @Override
+        public int join(MemorySegment memory, long at, int bytes, long laterAt, int laterBytes, int room) {
+            try {
+                return joiner.join(memory, at, bytes, laterAt, laterBytes, room);
+            } catch (RuntimeException e) {
+                exception = e;
+            } catch (Error e) {
+                error = e;
+            }
+            return -1;
+        }
+
+        @Override
+        public boolean ordered() {
+            return joiner.ordered();
+        }
+
+        void rethrow() {
+            if (error != null) {
+                throw error;
+            }
+            if (exception != null) {
+                throw exception;
+            }
+        }
     }
 
     private void begin() {
