@@ -2,11 +2,14 @@ package io.farheap.cache.session;
 
 import io.farheap.cache.calls.CallLinks;
 import io.farheap.cache.route.MigrationLinks;
+import io.farheap.lifetime.Closeables;
 import io.farheap.migration.region.MigrationParticipant;
 import io.farheap.remote.contract.RemoteRegion;
 import io.farheap.remote.contract.RemoteServer;
-import io.farheap.thread.StallAwareTimeout;
 import io.farheap.thread.Uninterruptibles;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,11 +17,6 @@ import org.jspecify.annotations.Nullable;
  * runs or sleeps.
  */
 public final class SessionParticipant implements MigrationParticipant {
-
-    /** How long a server that the cache leaves may take to send calls back. */
-    private static final long ANSWERS_NANOS = 1_000_000_000;
-    /** Between two looks: each claims the gate. */
-    private static final long LOOK_NANOS = 100_000;
 
     private final SessionAdmission admission;
     private final SessionDataPath dataPath;
@@ -79,31 +77,38 @@ public final class SessionParticipant implements MigrationParticipant {
         progress.resume();
     }
 
-    /** Ends the connection to a server, if there is one; operations still in flight on it fail. */
-    public void disconnect(RemoteServer server) {
-        dataPath.links().disconnect(server);
-        settleCalls(server);
+    /**
+     * Ends the connections of sessions to a server that the cache leaves, as far as there are any; operations still in
+     * flight on them fail. Calls are waited for, so that they continue elsewhere; the sessions' threads need not poll for
+     * that. Exceptions are thrown when all sessions are disconnected.
+     */
+    public static void disconnect(List<SessionParticipant> sessions, RemoteServer server) {
+        List<AutoCloseable> steps = new ArrayList<>();
+        List<BooleanSupplier> calls = new ArrayList<>();
+        for (SessionParticipant session : sessions) {
+            steps.add(() -> session.dataPath.links().disconnect(server));
+            calls.add(() -> session.settle(server));
+        }
+        CallSettlement settlement = new CallSettlement(
+                server, System::nanoTime, nanos -> Uninterruptibles.parkNanos(server, nanos));
+        steps.add(() -> settlement.await(calls));
+        for (SessionParticipant session : sessions) {
+            steps.add(() -> session.leave(server));
+        }
+        Closeables.all(steps);
+    }
+
+    /** As {@link io.farheap.cache.calls.SessionCalls#settle}, for the session's calls if it has any. */
+    private boolean settle(RemoteServer server) {
+        return admission.gate().asked(() -> admission.calls().settle(server));
+    }
+
+    private void leave(RemoteServer server) {
         @Nullable CallLinks[] ofCalls = new CallLinks[1];
         admission.gate().claimed(() -> ofCalls[0] = admission.calls().leave(server));
         sleeper.wake();
         if (ofCalls[0] != null) {
             ofCalls[0].forget(server);
-        }
-    }
-
-    /**
-     * Waits until a server that the cache leaves has sent the session's calls back, so that they continue elsewhere: a
-     * call that writes would be lost. The session's thread need not poll for that. Calls of a server that does not
-     * answer for long are lost.
-     */
-    private void settleCalls(RemoteServer server) {
-        StallAwareTimeout patience = new StallAwareTimeout(ANSWERS_NANOS);
-        while (server.lost() == null
-                && admission.gate().asked(() -> admission.calls().settle(server))) {
-            if (patience.over()) {
-                return;
-            }
-            Uninterruptibles.parkNanos(this, LOOK_NANOS);
         }
     }
 
