@@ -12,4 +12,10 @@ class RangeScalingTest {
         assertEquals(110, RangeScaling.computed(100, 90, 10));
         assertEquals(110, RangeScaling.computed(90, 100, 10));
     }
+
+    /** The buffer has the words 0, 8, 16, 24, and is written three times. */
+    @Test
+    void theSumIsThatOfTheFill() {
+        assertEquals(3 * 48, RangeScaling.sumOfFill(96, 32));
+    }
 }
