@@ -30,8 +30,8 @@ import java.util.List;
  *
  * <p><b>What the computed time leaves out.</b> A range at one server has all of its calls under way there, and each
  * server of two has half as many. So each half is measured with twice as many under way as it would have; a half has
- * several times as many pieces, unless it is small, so that its calls are refilled as those of the whole range are. The row says how many
- * are under way.
+ * several times as many pieces, unless it is small, so that its calls are refilled as those of the whole range are. The
+ * row says how many are under way.
  */
 final class RangeScaling {
 

@@ -11,7 +11,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The ranges of a session whose calls have not all ended. In the order of requests a range is one request, whose
  * footprint is the range, from the moment at which it is accepted until its callback; the calls of its pieces wait for
- * nothing. Ranges take turns in making calls, and each may always have some of its own under way. Inside the session's gate, or with it claimed.
+ * nothing. Ranges take turns in making calls, and each may always have some of its own under way. Inside the session's
+ * gate, or with it claimed.
  */
 final class SessionRanges implements AutoCloseable {
 

@@ -11,7 +11,8 @@ import java.util.function.LongSupplier;
 /**
  * Waits until a server that a cache leaves has sent the calls of all sessions back, so that they continue elsewhere: a
  * call that writes would be lost. The server has no region any more, and sends each call back as soon as it runs. It is
- * waited for while it answers, but not for ever, and not long if it is silent. There is one time limit for all sessions.
+ * waited for while it answers, but not for ever, and not long if it is silent. There is one time limit for all
+ * sessions.
  */
 final class CallSettlement {
 
@@ -43,7 +44,7 @@ final class CallSettlement {
     }
 
     /** @param sessions take the answers that have arrived, and tell whether calls are still under way there */
-    void await(List<? extends BooleanSupplier> sessions) {
+    void await(List<BooleanSupplier> sessions) {
         List<BooleanSupplier> left = new ArrayList<>(sessions);
         left.removeIf(session -> !isUnderWay(session));
         StallAwareTimeout most = new StallAwareTimeout(MOST_NANOS, clock);

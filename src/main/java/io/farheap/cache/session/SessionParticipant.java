@@ -79,8 +79,8 @@ public final class SessionParticipant implements MigrationParticipant {
 
     /**
      * Ends the connections of sessions to a server that the cache leaves, as far as there are any; operations still in
-     * flight on them fail. Calls are waited for, so that they continue elsewhere; the sessions' threads need not poll for
-     * that. Exceptions are thrown when all sessions are disconnected.
+     * flight on them fail. Calls are waited for, so that they continue elsewhere; the sessions' threads need not poll
+     * for that. Exceptions are thrown when all sessions are disconnected.
      */
     public static void disconnect(List<SessionParticipant> sessions, RemoteServer server) {
         List<AutoCloseable> steps = new ArrayList<>();
@@ -98,9 +98,14 @@ public final class SessionParticipant implements MigrationParticipant {
         Closeables.all(steps);
     }
 
-    /** As {@link io.farheap.cache.calls.SessionCalls#settle}, for the session's calls if it has any. */
+    /** Takes the answers that have arrived from a server. Returns whether calls are still under way there. */
     private boolean settle(RemoteServer server) {
-        return admission.gate().asked(() -> admission.calls().settle(server));
+        try {
+            return admission.gate().asked(() -> admission.calls().settle(server));
+        } finally {
+            // The session may sleep for what has been taken, or for operations that have failed.
+            sleeper.wake();
+        }
     }
 
     private void leave(RemoteServer server) {

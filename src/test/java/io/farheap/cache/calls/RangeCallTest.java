@@ -368,7 +368,7 @@ class RangeCallTest {
         finish();
         assertEquals(CallStatus.DONE, ended.status());
         assertEquals(20L * MOST, memory.get(JAVA_LONG, 4096));
-        assertTrue(least < MOST / 4 && least < most, "from " + least + " calls under way to " + most + ": they become more again");
+        assertTrue(least < MOST / 4 && least < most, "from " + least + " calls under way to " + most);
     }
 
     @Test
@@ -391,7 +391,9 @@ class RangeCallTest {
             assertTrue(range.callNext(-1, own));
         }
         assertFalse(range.callNext(-1, own));
-        long first = made.stream().filter(call -> call.piece() / REGION % 2 == 0).count();
+        long first = made.stream()
+                .filter(call -> call.piece() / REGION % 2 == 0)
+                .count();
         assertEquals(own / 2, first, "each server has its share of these");
         assertTrue(range.callNext(-1, own + 1));
         while (range.hasMore() || !made.isEmpty()) {
