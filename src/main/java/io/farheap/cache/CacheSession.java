@@ -437,8 +437,10 @@ public final class CacheSession implements AutoCloseable {
      * <p>The range is cut at the ends of regions, and from there on into pieces of {@code piece} bytes, of which the
      * last of a region may be shorter: no piece crosses the end of a region. The first two arguments of a piece's call
      * are the address and the length of its piece, which is its footprint, and those of the buffer follow. At most 64
-     * calls of a session's ranges are under way at a time; servers take turns. If regions move, or the cache is
-     * reconfigured or resized, each piece is called once nevertheless.
+     * calls of a session's ranges are under way at a time, and up to 16 of each range that would have fewer; servers
+     * take turns. If regions move, or the cache is reconfigured or resized, each piece's call takes effect once
+     * nevertheless, or the range ends as {@code LOST}: if a server that the cache leaves does not send a call that
+     * writes back, for 10 s, or for 1 s if it does not answer at all.
      *
      * <p>In the order of requests the range is one request, with the range as its footprint: earlier requests that it
      * overlaps take effect before all of its calls, and later ones after its callback. A session has up to 4 ranges
@@ -446,8 +448,8 @@ public final class CacheSession implements AutoCloseable {
      *
      * <p>If a call ends otherwise than as {@code DONE}, no call of the range begins any more; those that have begun
      * end, and the callback then receives the piece and the end of the first that failed. What calls stored stays. A
-     * call that a server refuses since the client has too many there is made again. If the session closes meanwhile,
-     * ranges with calls left to make end as {@code REFUSED}.
+     * call that a server refuses since the client has too many there waits for a place. If the session closes
+     * meanwhile, ranges with calls left to make end as {@code REFUSED}.
      *
      * @param from the range's first address
      * @param bytes the range's length, at least 1
@@ -498,8 +500,9 @@ public final class CacheSession implements AutoCloseable {
 
     /**
      * Calls a procedure for each piece of a range, and returns when all calls have ended, with any status. The
-     * arguments are those of {@code callRange}. If the joiner throws an exception, this throws it, and the range stays
-     * pending until its other calls have ended.
+     * arguments are those of {@code callRange}. If the joiner throws an exception, this throws it when the range's
+     * other calls have ended. If the callback of another request throws one, this throws that at once: the range stays
+     * pending, and uses its memory until {@link #drain} returns.
      */
     public RangeResult callRangeBlocking(
             Procedure procedure,
