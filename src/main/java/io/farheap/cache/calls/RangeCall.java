@@ -116,6 +116,8 @@ final class RangeCall implements CallCompletion, AutoCloseable {
     private final long[] behind = new long[ORDERED_SLOTS];
     private final int[] lane = new int[ORDERED_SLOTS];
     private final int[] length = new int[ORDERED_SLOTS];
+    /** By slot: whether a server has had no place for its call. */
+    private final boolean[] turnedAway = new boolean[ORDERED_SLOTS];
     /** By slot: whether it has the result of a run. */
     private final boolean[] run = new boolean[ORDERED_SLOTS];
     /** The slot of the joined result if results are joined in any order, or -1. */
@@ -257,6 +259,7 @@ final class RangeCall implements CallCompletion, AutoCloseable {
         first[slot] = schedule.address();
         behind[slot] = schedule.addressEnd();
         lane[slot] = schedule.lane();
+        turnedAway[slot] = false;
         long at = offset(slot);
         memory.set(JAVA_LONG, at, first[slot]);
         memory.set(JAVA_LONG, at + Long.BYTES, behind[slot] - first[slot]);
@@ -327,11 +330,16 @@ final class RangeCall implements CallCompletion, AutoCloseable {
      *
      * @return whether the call waits for a place, and stays under way; if not, the range has failed, and the call ends
      */
-    boolean refused(long slot) {
+    boolean refused(long itsSlot) {
+        int slot = (int) itsSlot;
         if (status != CallStatus.DONE) {
             return false;
         }
-        schedule.refused(lane[(int) slot]);
+        // If it was sent again and refused again, that says nothing new of how many calls the server takes.
+        if (!turnedAway[slot]) {
+            turnedAway[slot] = true;
+            schedule.refused(lane[slot]);
+        }
         return true;
     }
 
