@@ -2,7 +2,10 @@ package io.farheap.cache;
 
 import io.farheap.cache.contract.CacheException;
 import io.farheap.cache.contract.CallCompletion;
+import io.farheap.cache.contract.CallCompletion.RangeCompletion;
 import io.farheap.cache.contract.CallResult;
+import io.farheap.cache.contract.CallResult.RangeResult;
+import io.farheap.cache.contract.CallResult.ResultJoiner;
 import io.farheap.cache.contract.Completion;
 import io.farheap.cache.contract.Status;
 import io.farheap.cache.order.RequestPath;
@@ -13,6 +16,7 @@ import io.farheap.cache.session.SessionCore;
 import io.farheap.cache.session.SessionProgress;
 import io.farheap.cache.session.SessionRequests;
 import java.lang.foreign.MemorySegment;
+import java.util.Objects;
 
 /**
  * Reads and writes a cache. Requests belong to a session, and a session to one thread at a time: the first that uses
@@ -392,12 +396,144 @@ public final class CacheSession implements AutoCloseable {
         return blocking.call(procedure, address, from, span, buffer, argumentsAt, argumentBytes, resultAt, resultBytes);
     }
 
-    /** How many requests and calls are between issue and callback. */
+    /**
+     * Calls a procedure for each piece of a range of the cache, and hands each result over; see
+     * {@link #callRange(Procedure, long, long, long, Buffer, long, int, long, int, ResultJoiner, RangeCompletion,
+     * long)}. The callback gets each result as it comes, in any order: it is at {@code resultAt} of the buffer until
+     * {@link RangeCompletion#pieceCompleted} returns.
+     */
+    public boolean callRange(
+            Procedure procedure,
+            long from,
+            long bytes,
+            long piece,
+            Buffer buffer,
+            long argumentsAt,
+            int argumentBytes,
+            long resultAt,
+            int resultBytes,
+            RangeCompletion completion,
+            long token) {
+        return calls.callRange(
+                procedure,
+                from,
+                bytes,
+                piece,
+                buffer,
+                argumentsAt,
+                argumentBytes,
+                resultAt,
+                resultBytes,
+                null,
+                completion,
+                token);
+    }
+
+    /**
+     * Calls a procedure for each piece of a range of the cache, on all servers that have a part of it at once, and
+     * joins the results into one. Returns at once. CompuCache distributes executions over its instances like this (CIDR
+     * 2022).
+     *
+     * <p>The range is cut at the ends of regions, and from there on into pieces of {@code piece} bytes, of which the
+     * last of a region may be shorter: no piece crosses the end of a region. The first two arguments of a piece's call
+     * are the address and the length of its piece, which is its footprint, and those of the buffer follow. At most 64
+     * calls of a session's ranges are under way at a time, and up to 16 of each range that would have fewer; servers
+     * take turns. If regions move, or the cache is reconfigured or resized, each piece's call takes effect once
+     * nevertheless, or the range ends as {@code LOST}: if a server that the cache leaves does not send a call that
+     * writes back, for 10 s, or for 1 s if it does not answer at all.
+     *
+     * <p>In the order of requests the range is one request, with the range as its footprint: earlier requests that it
+     * overlaps take effect before all of its calls, and later ones after its callback. A session has up to 4 ranges
+     * between issue and callback. Each call that ends counts for {@link #poll} as a callback.
+     *
+     * <p>If a call ends otherwise than as {@code DONE}, no call of the range begins any more; those that have begun
+     * end, and the callback then receives the piece and the end of the first that failed. What calls stored stays. A
+     * call that a server refuses since the client has too many there waits for a place. If the session closes
+     * meanwhile, ranges with calls left to make end as {@code REFUSED}.
+     *
+     * @param from the range's first address
+     * @param bytes the range's length, at least 1
+     * @param piece the length of a piece, at least 1; give one of which a call needs much less than its fuel
+     * @param buffer contains the arguments, and receives the joined result; both ranges belong to the range until its
+     *     callback, and do not overlap
+     * @param argumentsAt offset in the buffer of the arguments behind the first two
+     * @param argumentBytes their length, 0 to 4080
+     * @param resultAt offset of the result in the buffer
+     * @param resultBytes the greatest length of a result, and of the joined result, 0 to 4096
+     * @param joiner joins two results; {@link CallResult#SUM}, {@link CallResult#LEAST}, {@link CallResult#GREATEST},
+     *     or one of the application, which joins the results of neighbouring pieces in the order of addresses
+     * @param token passed to the callback
+     * @return false if there is no room, or an earlier request is in the way: poll, and try again
+     * @throws IndexOutOfBoundsException if a range is not within the cache, or not within the buffer
+     * @throws IllegalArgumentException if the piece or a length is out of its range, the result overlaps the arguments,
+     *     or the procedure is not registered or belongs to another cache
+     * @throws IllegalStateException as {@link #read(long, Buffer, long, long, Completion, long) read}
+     * @throws UnsupportedOperationException if the cache is coded
+     */
+    public boolean callRange(
+            Procedure procedure,
+            long from,
+            long bytes,
+            long piece,
+            Buffer buffer,
+            long argumentsAt,
+            int argumentBytes,
+            long resultAt,
+            int resultBytes,
+            ResultJoiner joiner,
+            RangeCompletion completion,
+            long token) {
+        return calls.callRange(
+                procedure,
+                from,
+                bytes,
+                piece,
+                buffer,
+                argumentsAt,
+                argumentBytes,
+                resultAt,
+                resultBytes,
+                Objects.requireNonNull(joiner, "joiner"),
+                completion,
+                token);
+    }
+
+    /**
+     * Calls a procedure for each piece of a range, and returns when all calls have ended, with any status. The
+     * arguments are those of {@code callRange}. If the joiner throws an exception, this throws it when the range's
+     * other calls have ended. If the callback of another request throws one, this throws that at once: the range stays
+     * pending, and uses its memory until {@link #drain} returns.
+     */
+    public RangeResult callRangeBlocking(
+            Procedure procedure,
+            long from,
+            long bytes,
+            long piece,
+            Buffer buffer,
+            long argumentsAt,
+            int argumentBytes,
+            long resultAt,
+            int resultBytes,
+            ResultJoiner joiner) {
+        return blocking.callRange(
+                procedure,
+                from,
+                bytes,
+                piece,
+                buffer,
+                argumentsAt,
+                argumentBytes,
+                resultAt,
+                resultBytes,
+                Objects.requireNonNull(joiner, "joiner"));
+    }
+
+    /** How many requests and calls are between issue and callback; a range counts, and each of its calls. */
     public int pending() {
         return core.pending.count();
     }
 
-    /** How many requests wait for a migration, and calls for one or for room on the way to their server. */
+    /** How many requests wait for a migration, and calls and ranges for one or for room on the way to their server. */
     public int held() {
         return core.pending.held();
     }

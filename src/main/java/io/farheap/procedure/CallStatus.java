@@ -2,7 +2,7 @@ package io.farheap.procedure;
 
 /**
  * How a call ended. If it ended as {@link #REFUSED}, {@link #INCOMPLETE} or {@link #UNREACHABLE}, its code is one of
- * the reasons, {@link #NO_REASON} to {@link #SERVER_GONE}.
+ * the reasons, {@link #NO_REASON} to {@link #NOT_JOINED}.
  */
 public final class CallStatus {
 
@@ -62,6 +62,8 @@ public final class CallStatus {
     public static final int NO_CONNECTION = 9;
     /** A reason: the server is gone, and with it the content that the cache had there. */
     public static final int SERVER_GONE = 10;
+    /** A reason: the results of a range's calls could not be joined, since the class that joins them threw. */
+    public static final int NOT_JOINED = 11;
 
     private static final String[] TEXTS = {
         "done",
@@ -89,7 +91,8 @@ public final class CallStatus {
         "an atomic cannot be executed from a session",
         "the session was closed",
         "the server does not answer or refuses a connection",
-        "the server is gone"
+        "the server is gone",
+        "the results could not be joined"
     };
 
     /** Number of statuses, which begin at 0. */

@@ -21,8 +21,12 @@ public final class StallAwareTimeout {
         this(nanos, System::nanoTime);
     }
 
-    /** @param clock in ns */
-    StallAwareTimeout(long nanos, LongSupplier clock) {
+    /**
+     * Begins a limit by a clock of its own, for instance a test's.
+     *
+     * @param clock in ns
+     */
+    public StallAwareTimeout(long nanos, LongSupplier clock) {
         this.clock = clock;
         this.nanos = nanos;
         last = clock.getAsLong();

@@ -1,11 +1,15 @@
 package io.farheap.cache;
 
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.management.ThreadMXBean;
 import io.farheap.cache.calls.CacheProcedures;
 import io.farheap.cache.contract.CallCompletion;
+import io.farheap.cache.contract.CallCompletion.RangeCompletion;
+import io.farheap.cache.contract.CallResult;
+import io.farheap.cache.contract.CallResult.ResultJoiner;
 import io.farheap.procedure.CallStatus;
 import io.farheap.server.contract.ServedCode;
 import io.farheap.testing.Effort;
@@ -42,6 +46,8 @@ class CallAllocationTest {
         MOVING_ON(CallAllocationTest::callOverServers),
         /** Calls that wait in the session while their region moves. */
         HELD(CallAllocationTest::callHeld),
+        /** Ranges of each kind. */
+        RANGES(CallAllocationTest::callRanges),
         /** Calls that run in the client, because no server runs them. */
         HERE(CallAllocationTest::callHere);
 
@@ -69,9 +75,17 @@ class CallAllocationTest {
     private Procedure load;
     private Procedure spin;
     private Procedure sum;
+    private Procedure sumOfPiece;
     private long allocated;
     private long made;
     private long done;
+
+    private final RangeCompletion rangeEnded = this::ended;
+    /** Joins in order. */
+    private final ResultJoiner last = (memory, at, bytes, laterAt, laterBytes, room) -> {
+        memory.set(JAVA_LONG, at, memory.get(JAVA_LONG, laterAt));
+        return bytes;
+    };
 
     private void ended(long token, int status, int code, int bytes) {
         if (status == CallStatus.DONE) {
@@ -97,6 +111,7 @@ class CallAllocationTest {
                 load = cache.procedures().register(TestProcedures.Load.class, Procedures.READS);
                 spin = cache.procedures().register(TestProcedures.Spin.class, Procedures.READS);
                 sum = cache.procedures().register(TestProcedures.Sum.class, Procedures.READS);
+                sumOfPiece = cache.procedures().register(TestProcedures.SumOfPiece.class, Procedures.READS);
                 if (kind == Kind.STOLEN) {
                     awaitHelp(cluster);
                 }
@@ -227,6 +242,34 @@ class CallAllocationTest {
         counted(() -> {
             for (int i = 0; i < CALLS; i++) {
                 call(sum, (i & 1) * REGION);
+            }
+            drain();
+        });
+    }
+
+    private void callRanges() {
+        counted(() -> {
+            for (int i = 0; i < 3; i++) {
+                long bytes = 2 * REGION - 1024 * i;
+                CacheSession session = caller.session;
+                while (!(i == 0
+                        ? session.callRange(sumOfPiece, 0, bytes, 1024, caller.buffer, 0, 0, 64, 8, rangeEnded, made)
+                        : session.callRange(
+                                sumOfPiece,
+                                0,
+                                bytes,
+                                1024,
+                                caller.buffer,
+                                0,
+                                0,
+                                64,
+                                8,
+                                i == 1 ? CallResult.SUM : last,
+                                rangeEnded,
+                                made))) {
+                    session.poll();
+                }
+                made++;
             }
             drain();
         });

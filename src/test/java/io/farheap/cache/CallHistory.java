@@ -22,6 +22,10 @@ final class CallHistory {
     private static final int LOG_BYTES = 24 * 1024;
     /** The offset of the words that each have one session as their only writer. */
     private static final long OWN = 512;
+    /** The offset of the ranges that each have one session as their only user. */
+    private static final long RANGES = 40 * 1024;
+
+    static final int RANGE_BYTES = 128;
 
     final Procedure load;
     final Procedure store;
@@ -29,6 +33,8 @@ final class CallHistory {
     final Procedure set;
     final Procedure append;
     final Procedure sum;
+    final Procedure addToPiece;
+    final Procedure sumOfPiece;
     /** The words that requests and calls write, with values that are all different. */
     private final Histories words;
     /** The values that additions have found, by region. */
@@ -48,6 +54,8 @@ final class CallHistory {
         set = procedures.register(TestProcedures.Set.class, Procedures.WRITES);
         append = procedures.register(Append.class, Procedures.WRITES);
         sum = procedures.register(TestProcedures.Sum.class, Procedures.READS);
+        addToPiece = procedures.register(TestProcedures.AddToPiece.class, Procedures.WRITES);
+        sumOfPiece = procedures.register(TestProcedures.SumOfPiece.class, Procedures.READS);
         long[] windows = new long[REGIONS];
         try (Caller caller = new Caller(cache)) {
             for (int region = 0; region < REGIONS; region++) {
@@ -78,6 +86,10 @@ final class CallHistory {
 
     static long own(int region, int session) {
         return region * R + OWN + 8L * session;
+    }
+
+    static long range(int region, int session) {
+        return region * R + RANGES + (long) RANGE_BYTES * session;
     }
 
     synchronized void added(int region, long before) {

@@ -2,6 +2,7 @@ package io.farheap.cache;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import io.farheap.cache.contract.CallResult;
 import io.farheap.cache.contract.Status;
 import io.farheap.procedure.CallStatus;
 import java.util.ArrayDeque;
@@ -30,6 +31,8 @@ final class CallHistoryClient implements Runnable {
     private final Deque<Integer> free = new ArrayDeque<>();
     /** The value that was last written to this session's own word of each region. */
     private final long[] own = new long[CallHistory.REGIONS];
+    /** The value of each word of this session's own range of each region. */
+    private final long[] ranged = new long[CallHistory.REGIONS];
 
     private long values;
     private CacheSession session;
@@ -112,6 +115,10 @@ final class CallHistoryClient implements Runnable {
                         (value, responded) -> check("own word of region " + region, expected, value));
             }
             case 7 -> {
+                if (random.nextBoolean()) {
+                    range(region, random.nextBoolean());
+                    return;
+                }
                 long expected = own[0] + own[1] + own[2];
                 int slot = slot();
                 arguments(slot, CallHistory.own(0, number), CallHistory.REGIONS, Cluster.REGION_BYTES);
@@ -154,6 +161,34 @@ final class CallHistoryClient implements Runnable {
                         2,
                         (where, responded) -> history.appended(region, where, record));
             }
+        }
+    }
+
+    /** Adds to the words of this session's own range, or sums them up, in pieces of three words. */
+    private void range(int region, boolean adds) {
+        int slot = slot();
+        arguments(slot, 1);
+        ranged[region] += adds ? 1 : 0;
+        long expected = CallHistory.RANGE_BYTES / Long.BYTES * (adds ? 1 : ranged[region]);
+        long at = (long) slot * SLOT_BYTES;
+        while (!session.callRange(
+                adds ? history.addToPiece : history.sumOfPiece,
+                CallHistory.range(region, number),
+                CallHistory.RANGE_BYTES,
+                3 * Long.BYTES,
+                buffer,
+                at,
+                8,
+                at + RESULT,
+                8,
+                CallResult.SUM,
+                (token, status, code, bytes) -> end(
+                        slot,
+                        status,
+                        CallStatus.DONE,
+                        (value, responded) -> check("range of region " + region, expected, value)),
+                0)) {
+            session.awaitProgress();
         }
     }
 

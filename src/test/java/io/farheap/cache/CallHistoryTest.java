@@ -23,11 +23,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Sessions call procedures, and read and write meanwhile, many requests at a time. At random moments regions move, with
- * all migration options, between servers that run procedures and one that does not, and the cache is reconfigured.
- * Words are linearizable, each session's own order holds, each addition finds another value, and logs have each record
- * once: nothing is lost, and nothing is done twice. Seeds are used as in {@code MigrationHistoryTest}; {@code ./farheap
- * test --calls N [--weak]} runs many.
+ * Sessions call procedures, also for the pieces of ranges, and read and write meanwhile, many requests at a time. At
+ * random moments regions move, with all migration options, between servers that run procedures and one that does not,
+ * and the cache is reconfigured. Words are linearizable, each session's own order holds, each addition finds another
+ * value, and logs have each record once: nothing is lost, and nothing is done twice. Seeds are used as in
+ * {@code MigrationHistoryTest}; {@code ./farheap test --calls N [--weak]} runs many.
  */
 @ParameterizedClass(name = "{0}")
 @MethodSource("io.farheap.cache.Configurations#begunWith")

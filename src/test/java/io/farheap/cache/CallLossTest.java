@@ -26,6 +26,7 @@ import io.farheap.testing.Fields;
 import io.farheap.testing.PlaneProxy;
 import java.lang.reflect.Proxy;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
@@ -272,6 +273,38 @@ class CallLossTest {
             });
             assertEquals(CallStatus.DONE, ended[0]);
             assertEquals(4711, caller.result());
+        }
+    }
+
+    /**
+     * The cache leaves the server before the session has looked for the answers: of one call that has ended, and of
+     * others that come back, since their region has moved. The session does not poll meanwhile.
+     */
+    @Test
+    void writingCallsToAServerThatIsRetiredContinue() {
+        int most = 8;
+        try (Cluster cluster = cluster(1, 1);
+                Cache cache = cache(cluster, 1);
+                Caller caller = new Caller(cache)) {
+            Procedure add = cache.procedures()
+                    .register(TestProcedures.SpinThenAdd.class, Procedures.WRITES | Procedures.UNORDERED);
+            caller.write(8, 4000);
+            assertEquals(3, caller.call(add, 0, 8, 1, 700).code());
+            String server = cache.serverOf(0);
+            int index = cluster.addresses().indexOf(server);
+            long done = counter(cluster, index, "calls.done");
+            List<Integer> ended = new ArrayList<>();
+            CallCompletion completion = (token, status, code, bytes) -> ended.add(status);
+            spinThenAdd(caller, add, 8, 0, 1, completion);
+            for (int i = 1; i < most; i++) {
+                spinThenAdd(caller, add, 8, i, 50_000, completion);
+            }
+            caller.session.flush();
+            await(() -> counter(cluster, index, "calls.done") > done);
+            cache.retire(server, moved -> {});
+            caller.session.drain();
+            assertEquals(Collections.nCopies(most, CallStatus.DONE), ended);
+            assertEquals(4700 + most, caller.read(8));
         }
     }
 

@@ -62,6 +62,15 @@ class ReadmeTest {
     }
 
     @Test
+    void theRangeWorks() throws Exception {
+        try (Cluster cluster = new Cluster().serving(ServedCode.JAVA)) {
+            cluster.add(16);
+            cluster.add(16);
+            assertEquals(List.of("16384"), run(cluster, PROCEDURES, "AllAmounts", "AmountSum"));
+        }
+    }
+
+    @Test
     void theProcedureIsTestedWithoutAServer() throws Exception {
         try (PageExample example = new PageExample(PROCEDURES, directory, "SumSinceCheck", "SumSince")) {
             assertEquals(List.of("20"), example.run());

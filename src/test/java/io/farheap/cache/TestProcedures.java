@@ -148,4 +148,96 @@ final class TestProcedures {
             return new int[(int) call.argument(0)].length;
         }
     }
+
+    /** Sums the words of a piece of a range. */
+    static final class SumOfPiece {
+
+        public static int run(Call call) {
+            long at = call.argument(0);
+            long sum = 0;
+            for (long end = at + call.argument(8); at < end; at += 8) {
+                sum += call.getLong(at);
+            }
+            call.result(0, sum);
+            return (int) (call.argument(8) >> 3);
+        }
+    }
+
+    /** Adds the third argument to each word of a piece, by loads and stores; the result is how many words it has. */
+    static final class AddToPiece {
+
+        public static int run(Call call) {
+            long at = call.argument(0);
+            long added = call.argument(16);
+            for (long end = at + call.argument(8); at < end; at += 8) {
+                call.putLong(at, call.getLong(at) + added);
+            }
+            call.result(0, call.argument(8) >> 3);
+            return 0;
+        }
+    }
+
+    /**
+     * The hash code of a piece's bytes as of a list of them that begins with 0, and 31 to the power of their number.
+     */
+    static final class HashOfPiece {
+
+        public static int run(Call call) {
+            long at = call.argument(0);
+            long hash = 0;
+            long power = 1;
+            for (long end = at + call.argument(8); at < end; at++) {
+                hash = 31 * hash + call.getByte(at);
+                power *= 31;
+            }
+            call.result(0, hash);
+            call.result(8, power);
+            return 0;
+        }
+    }
+
+    /** Loops as often as the third argument says; the result is 1. */
+    static final class SpinInPiece {
+
+        public static int run(Call call) {
+            long turns = call.argument(16);
+            long sum = 0;
+            for (long i = 0; i != turns; i++) {
+                sum += i ^ sum << 1;
+            }
+            call.result(0, 1 + (sum & 0));
+            return 0;
+        }
+    }
+
+    /** Fails, as the fourth argument says, if the address in the third is in the piece; else stores 1 there. */
+    static final class TrapInPiece {
+
+        static final int DIVIDE = 0;
+        static final int SPIN = 1;
+        static final int LEAVE = 2;
+        static final int OVERFLOW = 3;
+
+        public static int run(Call call) {
+            long at = call.argument(0);
+            long trap = call.argument(16);
+            int kind = (int) call.argument(24);
+            long sum = 0;
+            if (trap >= at && trap < at + call.argument(8)) {
+                if (kind == DIVIDE) {
+                    return (int) (at / (kind - DIVIDE));
+                }
+                for (long i = 0; kind == SPIN && i >= 0; i++) {
+                    sum += i;
+                }
+                if (kind == LEAVE) {
+                    sum = call.getLong(at - 8);
+                }
+                call.result(8, sum);
+            }
+            call.putLong(at, 1);
+            call.result(0, 1);
+            return 0;
+        }
+    }
 }

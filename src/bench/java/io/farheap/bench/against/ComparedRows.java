@@ -82,7 +82,7 @@ public final class ComparedRows {
                     Figure.time("milliseconds")));
 
     public static final RowShape PROCEDURE = new RowShape(
-            List.of("op", "depth", "span", "system", "computed"),
+            List.of("op", "depth", "servers", "span", "system", "computed"),
             List.of(
                     Figure.time("call_p50_ns"),
                     Figure.time("call_p50_ns").over("read_p50_ns", "reads"),
@@ -94,7 +94,8 @@ public final class ComparedRows {
                     Figure.rate("straight_calls_per_s"),
                     Figure.rate("quiet_calls_per_s"),
                     Figure.time("p99_ns"),
-                    Figure.time("longest_stall_us")));
+                    Figure.time("longest_stall_us"),
+                    Figure.time("range_p50_us")));
 
     public static final RowShape STORE = new RowShape(
             List.of("part", "commit", "bytes", "kind", "index_in_checkpoint", "records"),

@@ -30,6 +30,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -47,22 +48,23 @@ import picocli.CommandLine.Spec;
                     + "under way as a session takes, beside batched reads of 16 bytes; one server thread. turns: the rate of chases of "
                     + "8 and 16 on a server whose calls take turns if that is faster, beside one whose calls never do. steal: of calls of "
                     + "50 us whose ring is on one of two server threads, how many the other executes while the client sleeps. tenants: the rate of calls beside another "
-                    + "client whose calls never end. Medians over turns.",
+                    + "client whose calls never end. range: the time of a range of calls that sum up its words, over one server and over two; "
+                    + "with less than three cores the latter is computed, from that of each half alone. Medians over turns.",
             "late_pct is the share of a row's operations other than READs that softverbs' model executed late, at client or server, whichever has more; "
                     + "if it is above 1 the row is invalid and has no ratio, and if there are READs alone it is null. With a "
                     + "model, chases have a second row with 'computed': their time in a run without it, and the model's for each message."
         })
 public final class BenchProcedureCommand implements Callable<Integer> {
 
-    private static final Set<String> OPS = Set.of("chase", "under-way", "rate", "turns", "steal", "tenants");
+    private static final Set<String> OPS = Set.of("chase", "under-way", "rate", "turns", "steal", "tenants", "range");
     private static final long MOST_SPAN = 16L << 30;
 
     @Option(
             names = "--op",
             paramLabel = "OP",
             split = ",",
-            defaultValue = "chase,under-way,rate,turns,steal,tenants",
-            description = "chase, under-way, rate, turns, steal, tenants (default: ${DEFAULT-VALUE})")
+            defaultValue = "chase,under-way,rate,turns,steal,tenants,range",
+            description = "chase, under-way, rate, turns, steal, tenants, range (default: ${DEFAULT-VALUE})")
     private List<String> ops;
 
     @Option(
@@ -166,6 +168,11 @@ public final class BenchProcedureCommand implements Callable<Integer> {
                 new CallStealing(cache, server.address()).run(report, late, repeat, millis * 1_000_000);
             }
         }
+        if (ops.contains("range")) {
+            for (long span : spans) {
+                report = ranges(report, span);
+            }
+        }
         if (report != null) {
             if (model != null && model.modelled() && ops.contains("chase")) {
                 ComputedChases.run(report, System.out, model, depths, spans, repeat, millis);
@@ -176,6 +183,25 @@ public final class BenchProcedureCommand implements Callable<Integer> {
             output.write(report, plots.toArray(Plot[]::new));
         }
         return 0;
+    }
+
+    /** Two servers, of which one has a cache of two regions, and each has one of another cache's. */
+    private BenchReport ranges(@Nullable BenchReport begun, long span) {
+        long region = Math.max(64 << 10, Long.highestOneBit(span / 2));
+        try (ServerProcess first = server(3 * region, region, "MEASURED", 1);
+                // Pinned, it has the core of the first, which is right if one of them at a time is under load.
+                ServerProcess second = RangeScaling.hasCores()
+                        ? server(region, region, "MEASURED", 1, "--no-pinning")
+                        : server(region, region, "MEASURED", 1);
+                Cache one = cache(2 * region, first.address());
+                Cache two = cache(2 * region, first.address(), second.address());
+                FirstCore core = new FirstCore(one.context().device().name());
+                ModelLateness late = new ModelLateness(first.address(), second.address())) {
+            LateOperations.allow(one.context());
+            BenchReport report = begun == null ? begun(one) : begun;
+            new RangeScaling(core, report, System.out, late, one, two).run(repeat, turnNanos());
+            return report;
+        }
     }
 
     /** Prints the origin of the figures, and what their times include. */
@@ -212,25 +238,22 @@ public final class BenchProcedureCommand implements Callable<Integer> {
         }
     }
 
-    private static ServerProcess server(long memory, long region, String turns, int threads) {
+    private static ServerProcess server(long memory, long region, String turns, int threads, String... more) {
+        List<String> options = new ArrayList<>(
+                List.of("--procedures", "java", "--threads", Integer.toString(threads), "--turns", turns));
+        options.addAll(List.of(more));
         return ServerProcess.start(
-                Devices.library(),
-                "",
-                memory,
-                region,
-                LateOperations.environment(),
-                "--procedures",
-                "java",
-                "--threads",
-                Integer.toString(threads),
-                "--turns",
-                turns);
+                Devices.library(), "", memory, region, LateOperations.environment(), options.toArray(String[]::new));
     }
 
     private static Cache cache(ServerProcess server, long bytes) {
+        return cache(bytes, server.address());
+    }
+
+    private static Cache cache(long bytes, String... servers) {
         return Cache.builder()
                 .capacity(bytes)
-                .servers(server.address())
+                .servers(servers)
                 .name("farheap-bench")
                 // The most that queue pairs of the ConnectX-5 model accept.
                 .queueDepth(8)

@@ -26,6 +26,14 @@ public final class CallLink {
     private static final int MOST_FAILED = 6;
     /** The failure of an attempt that is older than this says nothing about the server now. */
     private static final long STALE_NANOS = 1_000_000_000;
+    /**
+     * The pause before one of the calls is sent again that the server had no place for; it doubles up to the longest.
+     * The shortest again holds for refusals that come so long after those before.
+     */
+    private static final long FIRST_PLACE_PAUSE_NANOS = 50_000;
+
+    private static final long LONGEST_PLACE_PAUSE_NANOS = 1_000_000;
+    private static final long REFUSALS_APART_NANOS = 10_000_000;
 
     private final RemoteServer server;
     private final ServerLinks<ServerRing> links;
@@ -40,6 +48,13 @@ public final class CallLink {
     private @Nullable RegisteredProcedure asked;
 
     private int askedAt;
+    /** Calls that the server has ended or sent back since it last refused one: each has left a place. */
+    private int places;
+    /** The pause before the next call is sent again without such a place, and when it ends, by nanoTime. */
+    private long placePause;
+
+    private long placePauseEnd;
+    private long refusedAt;
     private boolean runs;
     /** Attempts to connect that have failed in turn, at most {@link #MOST_FAILED}. */
     private int failed;
@@ -140,6 +155,40 @@ public final class CallLink {
             runs = procedure.runsOn(server);
         }
         return runs;
+    }
+
+    /** The server has refused a call, since the client has as many there as it may have. */
+    void refused() {
+        long now = System.nanoTime();
+        places = 0;
+        if (placePause == 0 || now - refusedAt > REFUSALS_APART_NANOS) {
+            placePause = FIRST_PLACE_PAUSE_NANOS;
+            placePauseEnd = now + placePause;
+        }
+        refusedAt = now;
+    }
+
+    /** The server has ended a call or sent it back, while others wait for a place. */
+    void leftPlace() {
+        places++;
+    }
+
+    /**
+     * Whether a call may be sent now that the server has refused; if so, the caller sends it. One may for each call
+     * that has left its place, and one after each pause, since also other clients' calls leave room.
+     */
+    boolean mayRepeat() {
+        if (places > 0) {
+            places--;
+            return true;
+        }
+        long now = System.nanoTime();
+        if (now - placePauseEnd < 0) {
+            return false;
+        }
+        placePause = Math.min(2 * placePause, LONGEST_PLACE_PAUSE_NANOS);
+        placePauseEnd = now + placePause;
+        return true;
     }
 
     /** Connects again after a failure, once the calls that were not answered have been handed to the session. */
@@ -265,6 +314,23 @@ public final class CallLink {
         if (lane != null) {
             lane.takeUnsent(tag -> tags.accept((int) tag));
         }
+    }
+
+    /**
+     * Takes the answers that have arrived, and takes back the calls that have not been sent.
+     *
+     * @return whether other calls are under way
+     */
+    // As in hasRoom.
+    @SuppressWarnings("NullAway")
+    boolean settle(IntConsumer unsent, ReplyHandler handler) {
+        RpcLane now = lane;
+        if (now == null || connection.failed()) {
+            return false;
+        }
+        takeUnsent(unsent);
+        now.poll(handler);
+        return now.underWay() > 0 && !connection.failed();
     }
 
     /** Ends this link: it sends nothing and connects to nothing any more. */

@@ -163,6 +163,12 @@ public final class CallLinks implements ServerLinks.Owner<ServerRing>, AutoClose
         }
     }
 
+    /** As {@link CallLink#settle}. */
+    boolean settle(RemoteServer server, IntConsumer unsent, ReplyHandler handler) {
+        CallLink link = find(server);
+        return link != null && link.settle(unsent, handler);
+    }
+
     /**
      * Stops sending to a server. The caller then calls {@link #forget}.
      *

@@ -14,6 +14,8 @@ public final class CallTable {
     private int freeCount;
     private int kept;
     private int unfenced;
+    private int answered;
+    private int waitingForPlaces;
     /**
      * How many pending calls are ordered (they wait for earlier requests, and later ones wait for them), and how many
      * of these may write.
@@ -48,6 +50,11 @@ public final class CallTable {
         return kept;
     }
 
+    /** How many of the kept calls wait for a place at a server. */
+    int waitingForPlaces() {
+        return waitingForPlaces;
+    }
+
     /** A lost call that cannot take effect any more; null if there is none. */
     @Nullable
     SessionCall over() {
@@ -55,6 +62,17 @@ public final class CallTable {
             SessionCall call = all[place];
             if (call.state == SessionCall.UNFENCED && (call.ring == null || call.ring.isOver())) {
                 return call;
+            }
+        }
+        return null;
+    }
+
+    /** A call whose answer a poll has to handle; null if there is none. */
+    @Nullable
+    SessionCall answered() {
+        for (int place = 0; answered > 0 && place < all.length; place++) {
+            if (all[place].state == SessionCall.ANSWERED) {
+                return all[place];
             }
         }
         return null;
@@ -102,8 +120,21 @@ public final class CallTable {
         kept += next == SessionCall.KEPT ? 1 : 0;
         unfenced -= call.state == SessionCall.UNFENCED ? 1 : 0;
         unfenced += next == SessionCall.UNFENCED ? 1 : 0;
+        answered -= call.state == SessionCall.ANSWERED ? 1 : 0;
+        answered += next == SessionCall.ANSWERED ? 1 : 0;
         call.state = next;
         call.held &= next == SessionCall.KEPT;
+        if (call.waitsForPlace) {
+            call.waitsForPlace = false;
+            waitingForPlaces--;
+        }
+    }
+
+    /** Keeps a call that a server refused, until there may be a place for it. */
+    void awaitPlace(SessionCall call) {
+        move(call, SessionCall.KEPT);
+        call.waitsForPlace = true;
+        waitingForPlaces++;
     }
 
     /**
@@ -146,11 +177,6 @@ public final class CallTable {
             call.ring = null;
         }
         free[freeCount++] = call;
-    }
-
-    /** Whether a call would have to wait for earlier ones. */
-    boolean blocks(RegisteredProcedure called, long footprint, long bytes) {
-        return !called.unordered() && blocks(!called.readsOnly(), footprint, bytes);
     }
 
     /** Whether a request has to wait for a call whose footprint it overlaps, if one of the two writes. */

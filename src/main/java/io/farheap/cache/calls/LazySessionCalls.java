@@ -118,6 +118,11 @@ public final class LazySessionCalls implements AutoCloseable {
         }
     }
 
+    /** As {@link SessionCalls#settle}. */
+    public boolean settle(RemoteServer server) {
+        return made != null && made.settle(server);
+    }
+
     /**
      * As {@link SessionCalls#leave}.
      *

@@ -18,6 +18,8 @@ public final class SessionCall {
     static final byte HERE = 3;
     /** The call is lost, and may still take effect. */
     static final byte UNFENCED = 4;
+    /** The call's answer was taken when the cache left its server, and is handled by the next poll. */
+    static final byte ANSWERED = 5;
 
     /** Its place in its table, which is the tag of its messages. */
     final int place;
@@ -66,6 +68,15 @@ public final class SessionCall {
      */
     @Nullable
     ServerRing ring;
+    /** The outcome and the length of an answer that a poll handles later. */
+    int outcome;
+
+    int answerBytes;
+    /**
+     * Whether {@code sentTo} refused it since the client has too many calls there, and it is sent there again when
+     * there may be a place.
+     */
+    boolean waitsForPlace;
     /** How often a server refused it after it had begun at another. */
     int refusals;
     /** How often {@code sentTo} did not know an address of its own. */

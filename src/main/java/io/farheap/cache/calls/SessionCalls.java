@@ -4,7 +4,9 @@ import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
 import io.farheap.cache.contract.CallCompletion;
+import io.farheap.cache.contract.CallCompletion.RangeCompletion;
 import io.farheap.cache.contract.CallResult;
+import io.farheap.cache.contract.CallResult.ResultJoiner;
 import io.farheap.cache.order.RequestBuffer;
 import io.farheap.cache.order.RequestPath;
 import io.farheap.lifetime.Closeables;
@@ -29,13 +31,17 @@ import org.jspecify.annotations.Nullable;
  * The calls of one session, by place. A call is
  *
  * <ul>
- *   <li><b>kept</b>, while the region that it needs moves, or there is no room on the way to its server;
+ *   <li><b>kept</b>, while the region that it needs moves, or there is no room on the way to its server or at it;
  *   <li><b>sent</b>, until its server answers. Either it has ended, or it has accessed an address that this server does
  *       not have: then its context comes with the answer, and it is kept or sent to another server;
  *   <li><b>here</b>, if no server runs it: {@link LocalCalls} makes its accesses one by one;
+ *   <li><b>answered</b>, if the cache has left its server, until the next poll handles the answer;
  *   <li><b>unfenced</b>, if the connection that it was sent over has failed, until it can no longer take effect: then
  *       it is called back as lost.
  * </ul>
+ *
+ * <p>A range ({@link SessionRanges}) makes a call for each of its pieces, up to half of the places at a time. Several
+ * ranges may have some more.
  *
  * <p>Inside the session's gate, or with it claimed. Nothing here allocates once the session has made its first calls.
  */
@@ -46,6 +52,8 @@ public final class SessionCalls implements AutoCloseable {
     public static final int MOST = 128;
     /** The most calls of one {@link #callAll}, so that other calls find room. */
     public static final int MOST_AT_ONCE = MOST / 2;
+    /** The most arguments of a range's calls behind those of the piece, in bytes. */
+    public static final int MOST_RANGE_ARGUMENT_BYTES = RangeCall.MOST_ARGUMENT_BYTES;
 
     /** After this time a call that has begun looks again for memory to run here: a registration is expensive. */
     private static final long MEMORY_PAUSE_NANOS = 1_000_000;
@@ -67,7 +75,9 @@ public final class SessionCalls implements AutoCloseable {
     private final LocalCalls here;
     private final CallMemory memory = new CallMemory(MOST);
     private final ReplyHandler handler = this::answered;
+    private final ReplyHandler keeper = this::keepAnswer;
     private final CallTable calls = new CallTable(MOST);
+    private final SessionRanges ranges;
     private final CallTally tally;
     private final CallTally.Counter counts;
     private int ended;
@@ -84,6 +94,7 @@ public final class SessionCalls implements AutoCloseable {
         this.tally = procedures.tally();
         this.counts = tally.open();
         this.here = new LocalCalls(cache, requests, MOST, new LocalCallHandler());
+        this.ranges = new SessionRanges(new PieceCallHandler(), table, procedures);
     }
 
     /** As {@link CacheProcedures#requireCall}. */
@@ -91,9 +102,13 @@ public final class SessionCalls implements AutoCloseable {
         procedures.requireCall(called, argumentLength, resultLength);
     }
 
-    /** As {@link CallTable#blocks}. */
+    /** Whether a request has to wait for a call or a range whose footprint it overlaps, if one of the two writes. */
     boolean blocks(boolean write, long at, long length) {
-        return calls.blocks(write, at, length);
+        return calls.blocks(write, at, length) || ranges.blocks(write, at, length);
+    }
+
+    private boolean blocks(RegisteredProcedure called, long footprint, long bytes) {
+        return !called.unordered() && blocks(!called.readsOnly(), footprint, bytes);
     }
 
     /**
@@ -116,7 +131,7 @@ public final class SessionCalls implements AutoCloseable {
             int resultLength,
             CallCompletion done,
             long itsToken) {
-        if (calls.room() == 0 || calls.blocks(called, footprint, bytes)) {
+        if (calls.room() == 0 || blocks(called, footprint, bytes)) {
             return false;
         }
         SessionCall call = calls.take(called, at, footprint, bytes, user, done, itsToken);
@@ -153,7 +168,7 @@ public final class SessionCalls implements AutoCloseable {
             int resultLength,
             CallCompletion done,
             long firstToken) {
-        if (calls.room() < count || calls.blocks(called, footprint, bytes)) {
+        if (calls.room() < count || blocks(called, footprint, bytes)) {
             return false;
         }
         for (int i = 0; i < count; i++) {
@@ -167,6 +182,46 @@ public final class SessionCalls implements AutoCloseable {
         }
         goOn(false);
         return true;
+    }
+
+    /**
+     * Calls a procedure for each piece of a range that has been checked.
+     *
+     * @param user the buffer of the further arguments and the result
+     * @param argumentsAt address of the arguments behind those of the piece
+     * @param resultAt address of the result
+     * @param ordered what the joiner says, if there is one
+     * @return false if there is no room, or an earlier call is in the way
+     */
+    public boolean callRange(
+            RegisteredProcedure called,
+            long from,
+            long bytes,
+            long piece,
+            RequestBuffer user,
+            long argumentsAt,
+            int argumentLength,
+            long resultAt,
+            int resultLength,
+            @Nullable ResultJoiner joiner,
+            boolean ordered,
+            RangeCompletion done,
+            long itsToken) {
+        return !blocks(called, from, bytes)
+                && ranges.call(
+                        called,
+                        from,
+                        bytes,
+                        piece,
+                        user,
+                        argumentsAt,
+                        argumentLength,
+                        resultAt,
+                        resultLength,
+                        joiner,
+                        ordered,
+                        done,
+                        itsToken);
     }
 
     /** Continues all calls that are kept, as far as there is room; as {@link #goOn(SessionCall, boolean)}. */
@@ -220,6 +275,9 @@ public final class SessionCalls implements AutoCloseable {
                 return false;
             }
             return true;
+        }
+        if (call.waitsForPlace && server == call.sentTo && !link.mayRepeat()) {
+            return false;
         }
         send(call, called, server, link);
         return true;
@@ -314,17 +372,30 @@ public final class SessionCalls implements AutoCloseable {
      * @return how many
      */
     int poll() {
-        if (calls.pending() == 0 && !links.busy()) {
+        if (pending() == 0 && !links.busy()) {
             return 0;
         }
         ended = 0;
         links.poll(handler);
+        for (SessionCall call = calls.answered(); call != null; call = calls.answered()) {
+            answered(call.place, call.outcome, call.answerBytes);
+        }
         for (SessionCall call = calls.over(); call != null; call = calls.over()) {
             lose(call);
         }
         here.poll();
         goOn(true);
+        while (ranges.pending() > 0 && ranges.poll()) {
+            ended++;
+        }
         return ended;
+    }
+
+    private void keepAnswer(long tag, int outcome, int bytes) {
+        SessionCall call = calls.get((int) tag);
+        call.outcome = outcome;
+        call.answerBytes = bytes;
+        calls.move(call, SessionCall.ANSWERED);
     }
 
     // As in goOn.
@@ -352,6 +423,12 @@ public final class SessionCalls implements AutoCloseable {
         long at = memory.answer(call);
         int status = NativeMemory.ALL.get(JAVA_INT_UNALIGNED, at);
         int code = NativeMemory.ALL.get(JAVA_INT_UNALIGNED, at + 4);
+        if (status != CallStatus.REFUSED && calls.waitingForPlaces() > 0) {
+            CallLink link = linkOf(call);
+            if (link != null) {
+                link.leftPlace();
+            }
+        }
         long value = NativeMemory.ALL.get(JAVA_LONG_UNALIGNED, at + 8);
         if (status == CallFormat.LEFT) {
             left(call, value, bytes - CallFormat.REPLY_BYTES, code >>> CallFormat.KIND_BITS);
@@ -370,19 +447,36 @@ public final class SessionCalls implements AutoCloseable {
         }
     }
 
+    /** The link that a call was sent over; null if the cache has left its server. */
+    private @Nullable CallLink linkOf(SessionCall call) {
+        RemoteServer server = call.sentTo;
+        return server == null ? null : links.find(server);
+    }
+
     /**
      * A server has refused a call. If it has run at another server, it continues when this one has room, however long
-     * that takes; or it ends as incomplete, since the server would refuse it again.
+     * that takes; or it ends as incomplete, since the server would refuse it again. A call of a range waits for room,
+     * too.
      *
      * @param reason one of {@link CallStatus}; 0 from servers of earlier releases, whatever the reason
      */
     private void refused(SessionCall call, int reason) {
         boolean waits = reason == CallStatus.TOO_MANY_CALLS
                 || reason == CallStatus.NO_REASON && ++call.refusals < MOST_REFUSALS;
-        if (waits && (call.contextBytes > 0 || call.wasLost)) {
-            calls.move(call, SessionCall.KEPT);
-        } else {
+        boolean again = waits && (call.contextBytes > 0 || call.wasLost);
+        if (reason == CallStatus.TOO_MANY_CALLS) {
+            again |= call.completion instanceof RangeCall range && range.refused(call.token);
+        }
+        if (!again) {
             giveUp(call, CallStatus.REFUSED, reason);
+        } else if (reason == CallStatus.TOO_MANY_CALLS) {
+            calls.awaitPlace(call);
+            CallLink link = linkOf(call);
+            if (link != null) {
+                link.refused();
+            }
+        } else {
+            calls.move(call, SessionCall.KEPT);
         }
     }
 
@@ -488,6 +582,43 @@ public final class SessionCalls implements AutoCloseable {
         }
     }
 
+    private final class PieceCallHandler implements RangeCall.PieceCaller {
+
+        @Override
+        public int room() {
+            return calls.room();
+        }
+
+        @Override
+        public void call(
+                RegisteredProcedure called,
+                long piece,
+                long bytes,
+                @Nullable RequestBuffer user,
+                long argumentsAt,
+                int argumentLength,
+                long resultAt,
+                int resultLength,
+                RangeCall range,
+                long slot) {
+            SessionCall call = calls.take(called, piece, piece, bytes, user, range, slot);
+            give(call, argumentsAt, argumentLength, resultAt, resultLength);
+            goOn(call, false);
+        }
+
+        @Override
+        public void withdraw(RangeCall range) {
+            for (int place = 0; place < MOST && calls.kept() > 0; place++) {
+                SessionCall call = calls.get(place);
+                if (call.state == SessionCall.KEPT && call.completion == range && call.contextBytes == 0) {
+                    long slot = call.token;
+                    calls.release(call);
+                    range.withdrawn(slot);
+                }
+            }
+        }
+    }
+
     // As in goOn.
     @SuppressWarnings("NullAway")
     private void end(SessionCall call, int status, int code, int bytes, long address, int line) {
@@ -499,14 +630,14 @@ public final class SessionCalls implements AutoCloseable {
         done.completed(itsToken, status, code, bytes, address, line);
     }
 
-    /** Calls between issue and callback. */
+    /** Calls and ranges between issue and callback; each call of a range counts, too. */
     int pending() {
-        return calls.pending();
+        return calls.pending() + ranges.pending();
     }
 
-    /** How many calls wait for a migration, or for room. */
+    /** How many calls and ranges wait for a migration, or for room. */
     int kept() {
-        return calls.kept();
+        return calls.kept() + ranges.held();
     }
 
     /**
@@ -515,35 +646,59 @@ public final class SessionCalls implements AutoCloseable {
      * @return the most ns to sleep; 0 for ever
      */
     long listen() {
-        if (calls.pending() == 0 && !links.busy()) {
+        if (pending() == 0 && !links.busy()) {
             return 0;
         }
-        // A call that runs here raises no event.
-        return here.runs() ? 1 : links.listen(calls.kept() > 0 || here.wants());
+        // A call that runs here raises no event, nor does one whose answer has been taken, or the callback of a
+        // range.
+        return here.runs() || calls.answered() != null || ranges.isOver()
+                ? 1
+                : links.listen(calls.kept() > 0 || here.wants() || ranges.waits());
     }
 
     boolean uses(RequestBuffer candidate) {
-        return calls.uses(candidate);
+        return calls.uses(candidate) || ranges.uses(candidate);
     }
 
     boolean reaches(long end) {
-        return calls.reaches(end);
+        return calls.reaches(end) || ranges.reaches(end);
     }
 
-    /** Ends all calls that are kept. Exceptions of callbacks are thrown in the end. */
+    /**
+     * Ends all calls that are kept, and ranges that have calls left to make. Exceptions of callbacks are thrown in the
+     * end.
+     */
     void abandonUnposted() {
         List<AutoCloseable> ends = new ArrayList<>();
         for (int i = 0; i < MOST; i++) {
             SessionCall call = calls.get(i);
             if (call.state == SessionCall.KEPT) {
-                ends.add(() -> giveUp(call, CallStatus.REFUSED, CallStatus.CLOSED));
+                ends.add(() -> abandon(call));
             }
         }
+        ends.add(ranges::abandon);
         Closeables.all(ends);
+    }
+
+    private void abandon(SessionCall call) {
+        // The end of a range's first call takes the others back.
+        if (call.state == SessionCall.KEPT) {
+            giveUp(call, CallStatus.REFUSED, CallStatus.CLOSED);
+        }
     }
 
     CallLinks links() {
         return links;
+    }
+
+    /**
+     * Takes the answers of a server that the cache leaves, for the next poll. The server has no region any more, so it
+     * sends each call back. With the gate claimed.
+     *
+     * @return whether calls are still under way there
+     */
+    boolean settle(RemoteServer server) {
+        return links.settle(server, place -> calls.move(calls.get(place), SessionCall.KEPT), keeper);
     }
 
     /** Stops polling for a server's answers; the caller then makes the {@link #links} forget it. */
@@ -555,6 +710,6 @@ public final class SessionCalls implements AutoCloseable {
 
     @Override
     public void close() {
-        Closeables.all(() -> tally.close(counts), links, here, memory);
+        Closeables.all(() -> tally.close(counts), links, here, memory, ranges);
     }
 }

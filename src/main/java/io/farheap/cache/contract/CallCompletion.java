@@ -25,4 +25,47 @@ public interface CallCompletion {
     default void completed(long token, int status, int code, int resultBytes, long address, int line) {
         completed(token, status, code, resultBytes);
     }
+
+    /**
+     * Called on the session's thread as the calls of a range end; see {@link io.farheap.cache.CacheSession#callRange}.
+     */
+    @FunctionalInterface
+    interface RangeCompletion {
+
+        /**
+         * Called once, when no call of the range is under way any more and none will begin.
+         *
+         * @param token the token that the range was called with
+         * @param status {@link io.farheap.procedure.CallStatus#DONE} if the call of each piece ended as that; else the
+         *     status of the first that ended otherwise, or the reason why the results could not be joined
+         * @param code a reason of {@code CallStatus} if the status is {@code REFUSED}, {@code UNREACHABLE} or
+         *     {@code INCOMPLETE}; else 0
+         * @param resultBytes the length of the joined result, which is in the buffer; 0 if there is none
+         */
+        void completed(long token, int status, int code, int resultBytes);
+
+        /**
+         * The same, with the piece whose call failed. Sessions call this method; a class that wants the piece overrides
+         * it.
+         *
+         * @param piece the first address of that piece; {@link CallResult#NOWHERE} if none failed
+         * @param address as {@link CallResult#address}
+         * @param line as {@link CallResult#line}
+         */
+        default void completed(long token, int status, int code, int resultBytes, long piece, long address, int line) {
+            completed(token, status, code, resultBytes);
+        }
+
+        /**
+         * Called for each piece whose call ended as {@code DONE}, in any order, if the range has no joiner. The result
+         * is in the buffer until this returns.
+         *
+         * @param token the token that the range was called with
+         * @param piece the first address of the piece
+         * @param bytes the length of the piece
+         * @param code the value that the procedure returned
+         * @param resultBytes the length of the result
+         */
+        default void pieceCompleted(long token, long piece, long bytes, int code, int resultBytes) {}
+    }
 }

@@ -6,6 +6,7 @@ import io.farheap.cache.managed.ManagedCache;
 import io.farheap.cache.managed.ManagedCacheClient;
 import io.farheap.cache.managed.RoomRenewal;
 import io.farheap.cache.session.SessionCore;
+import io.farheap.cache.session.SessionParticipant;
 import io.farheap.control.ControlException;
 import io.farheap.migration.MigrationOptions;
 import io.farheap.migration.MigrationResult;
@@ -125,7 +126,8 @@ public final class Relocation {
         servers.remove(server);
         try {
             procedures.leave(server);
-            sessions.forEach(session -> session.participant.disconnect(server));
+            SessionParticipant.disconnect(
+                    sessions.stream().map(session -> session.participant).toList(), server);
         } finally {
             server.close();
         }

@@ -3,12 +3,16 @@ package io.farheap.cache.session;
 import io.farheap.cache.calls.RegisteredProcedure;
 import io.farheap.cache.contract.CacheException;
 import io.farheap.cache.contract.CallCompletion;
+import io.farheap.cache.contract.CallCompletion.RangeCompletion;
 import io.farheap.cache.contract.CallResult;
+import io.farheap.cache.contract.CallResult.RangeResult;
+import io.farheap.cache.contract.CallResult.ResultJoiner;
 import io.farheap.cache.contract.Completion;
 import io.farheap.cache.contract.Status;
 import io.farheap.cache.order.RequestBuffer;
 import io.farheap.cache.order.RequestPath;
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A session's blocking reads, writes and calls: the one request or call that its owner waits for now. The owner alone.
@@ -41,6 +45,23 @@ public final class BlockingRequests implements Completion, CallCompletion {
     private long endAddress;
 
     private int line;
+    /** The piece whose call failed, as in {@link RangeResult}. */
+    private long endPiece;
+
+    private final RangeCompletion ofRange = new RangeCompletion() {
+        @Override
+        public void completed(long token, int how, int returned, int bytes) {
+            completed(token, how, returned, bytes, CallResult.NOWHERE, CallResult.NOWHERE, 0);
+        }
+
+        @Override
+        public void completed(long token, int how, int returned, int bytes, long piece, long at, int itsLine) {
+            if (token == ticket) {
+                endPiece = piece;
+                BlockingRequests.this.completed(token, how, returned, bytes, at, itsLine);
+            }
+        }
+    };
 
     BlockingRequests(
             SessionAdmission admission,
@@ -119,6 +140,83 @@ public final class BlockingRequests implements Completion, CallCompletion {
             progress.awaitProgress();
         }
         return new CallResult(status, code, resultBytes, endAddress, line);
+    }
+
+    /** As {@link io.farheap.cache.CacheSession#callRangeBlocking}. */
+    public RangeResult callRange(
+            RegisteredProcedure procedure,
+            long from,
+            long bytes,
+            long piece,
+            RequestBuffer buffer,
+            long argumentsAt,
+            int argumentBytes,
+            long resultAt,
+            int resultCapacity,
+            ResultJoiner joiner) {
+        begin();
+        LateJoiner late = new LateJoiner(joiner);
+        while (!calls.callRange(
+                procedure,
+                from,
+                bytes,
+                piece,
+                buffer,
+                argumentsAt,
+                argumentBytes,
+                resultAt,
+                resultCapacity,
+                late,
+                ofRange,
+                ticket)) {
+            progress.awaitProgress();
+        }
+        while (!done) {
+            progress.awaitProgress();
+        }
+        late.rethrow();
+        return new RangeResult(status, code, resultBytes, endPiece, endAddress, line);
+    }
+
+    /**
+     * Keeps an exception of a joiner until its range's calls have ended: before that they use the caller's buffer. The
+     * range ends with the result that cannot be joined.
+     */
+    private static final class LateJoiner implements ResultJoiner {
+
+        private final ResultJoiner joiner;
+        private @Nullable RuntimeException exception;
+        private @Nullable Error error;
+
+        LateJoiner(ResultJoiner joiner) {
+            this.joiner = joiner;
+        }
+
+        @Override
+        public int join(MemorySegment memory, long at, int bytes, long laterAt, int laterBytes, int room) {
+            try {
+                return joiner.join(memory, at, bytes, laterAt, laterBytes, room);
+            } catch (RuntimeException e) {
+                exception = e;
+            } catch (Error e) {
+                error = e;
+            }
+            return -1;
+        }
+
+        @Override
+        public boolean ordered() {
+            return joiner.ordered();
+        }
+
+        void rethrow() {
+            if (error != null) {
+                throw error;
+            }
+            if (exception != null) {
+                throw exception;
+            }
+        }
     }
 
     private void begin() {

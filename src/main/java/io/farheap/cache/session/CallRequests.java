@@ -3,6 +3,8 @@ package io.farheap.cache.session;
 import io.farheap.cache.calls.RegisteredProcedure;
 import io.farheap.cache.calls.SessionCalls;
 import io.farheap.cache.contract.CallCompletion;
+import io.farheap.cache.contract.CallCompletion.RangeCompletion;
+import io.farheap.cache.contract.CallResult.ResultJoiner;
 import io.farheap.cache.order.RequestBuffer;
 import org.jspecify.annotations.Nullable;
 
@@ -142,6 +144,68 @@ public final class CallRequests {
     }
 
     /**
+     * As {@link io.farheap.cache.CacheSession#callRange(Procedure, long, long, long, Buffer, long, int, long, int,
+     * ResultJoiner, RangeCompletion, long)}.
+     *
+     * @param joiner null if each result is handed over
+     */
+    public boolean callRange(
+            RegisteredProcedure procedure,
+            long from,
+            long bytes,
+            long piece,
+            RequestBuffer buffer,
+            long argumentsAt,
+            int argumentBytes,
+            long resultAt,
+            int resultBytes,
+            @Nullable ResultJoiner joiner,
+            RangeCompletion completion,
+            long token) {
+        if (piece < 1) {
+            throw new IllegalArgumentException("pieces of " + piece + " bytes; a piece has at least 1");
+        }
+        if (argumentBytes < 0 || argumentBytes > SessionCalls.MOST_RANGE_ARGUMENT_BYTES) {
+            throw new IllegalArgumentException(argumentBytes + " bytes of arguments; behind the address and the length"
+                    + " of its piece a call has 0 to " + SessionCalls.MOST_RANGE_ARGUMENT_BYTES);
+        }
+        admission.checkBuffer(buffer, argumentsAt, argumentBytes);
+        admission.checkBuffer(buffer, resultAt, resultBytes);
+        boolean both = argumentBytes > 0 && resultBytes > 0;
+        if (both && resultAt < argumentsAt + argumentBytes && argumentsAt < resultAt + resultBytes) {
+            throw new IllegalArgumentException("a result at " + resultAt + " to " + (resultAt + resultBytes)
+                    + " of the buffer, over the arguments at " + argumentsAt + " to " + (argumentsAt + argumentBytes)
+                    + ", which later calls of the range have, too; put it elsewhere");
+        }
+        checkCompletion(completion);
+        // Code of the application, which may issue requests: before the session looks which are in the range's way.
+        boolean ordered = joiner != null && joiner.ordered();
+        boolean entered = admission.enter();
+        try {
+            return mayCall(procedure, from, bytes, buffer, argumentBytes, resultBytes)
+                    && admission
+                            .calls()
+                            .all()
+                            .callRange(
+                                    procedure,
+                                    from,
+                                    bytes,
+                                    piece,
+                                    buffer,
+                                    buffer.address() + argumentsAt,
+                                    argumentBytes,
+                                    buffer.address() + resultAt,
+                                    resultBytes,
+                                    joiner,
+                                    ordered,
+                                    completion,
+                                    token);
+        } finally {
+            admission.exit(entered);
+        }
+    }
+
+    /**
      * Throws if the call is not allowed at all; otherwise returns whether no earlier request is in its way. Inside the
      * gate.
      */
@@ -161,7 +225,7 @@ public final class CallRequests {
         return !admission.calls().waitFor(admission.path(), procedure, from, span);
     }
 
-    private static void checkCompletion(CallCompletion completion) {
+    private static void checkCompletion(Object completion) {
         if (completion == null) {
             throw new NullPointerException("a call needs a completion");
         }

@@ -2,9 +2,14 @@ package io.farheap.cache.session;
 
 import io.farheap.cache.calls.CallLinks;
 import io.farheap.cache.route.MigrationLinks;
+import io.farheap.lifetime.Closeables;
 import io.farheap.migration.region.MigrationParticipant;
 import io.farheap.remote.contract.RemoteRegion;
 import io.farheap.remote.contract.RemoteServer;
+import io.farheap.thread.Uninterruptibles;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -72,9 +77,38 @@ public final class SessionParticipant implements MigrationParticipant {
         progress.resume();
     }
 
-    /** Ends the connection to a server, if there is one; operations still in flight on it fail. */
-    public void disconnect(RemoteServer server) {
-        dataPath.links().disconnect(server);
+    /**
+     * Ends the connections of sessions to a server that the cache leaves, as far as there are any; operations still in
+     * flight on them fail. Calls are waited for, so that they continue elsewhere; the sessions' threads need not poll
+     * for that. Exceptions are thrown when all sessions are disconnected.
+     */
+    public static void disconnect(List<SessionParticipant> sessions, RemoteServer server) {
+        List<AutoCloseable> steps = new ArrayList<>();
+        List<BooleanSupplier> calls = new ArrayList<>();
+        for (SessionParticipant session : sessions) {
+            steps.add(() -> session.dataPath.links().disconnect(server));
+            calls.add(() -> session.settle(server));
+        }
+        CallSettlement settlement = new CallSettlement(
+                server, System::nanoTime, nanos -> Uninterruptibles.parkNanos(server, nanos));
+        steps.add(() -> settlement.await(calls));
+        for (SessionParticipant session : sessions) {
+            steps.add(() -> session.leave(server));
+        }
+        Closeables.all(steps);
+    }
+
+    /** Takes the answers that have arrived from a server. Returns whether calls are still under way there. */
+    private boolean settle(RemoteServer server) {
+        try {
+            return admission.gate().asked(() -> admission.calls().settle(server));
+        } finally {
+            // The session may sleep for what has been taken, or for operations that have failed.
+            sleeper.wake();
+        }
+    }
+
+    private void leave(RemoteServer server) {
         @Nullable CallLinks[] ofCalls = new CallLinks[1];
         admission.gate().claimed(() -> ofCalls[0] = admission.calls().leave(server));
         sleeper.wake();
