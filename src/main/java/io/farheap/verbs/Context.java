@@ -11,6 +11,7 @@ import io.farheap.verbs.binding.ibverbs;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -30,25 +31,38 @@ public final class Context implements AutoCloseable {
      */
     private static final Set<Integer> BOUNDED_VENDORS = Set.of(0x02C9, 0x14E4, 0x8086, 0x1D0F, 0x19E5);
 
+    /** The end of the text of the preferred one of {@link #gids}. */
+    public static final String PREFERRED = ", preferred";
+
+    private static final Path SYSFS = Path.of("/sys/class/infiniband");
+    /** The VLAN tag has three bits for the priority. */
+    private static final int MAX_ETHERNET_PRIORITY = 7;
+
     private final DeviceInfo device;
     private final VerbsLibrary library;
     private final ibv_context handle;
     private final ChildCount children;
     private final DeviceLimits limits;
     private final @Nullable PortInfo activePort;
+    private final PortOptions options;
     private final DataPathCalls calls;
     private int portCount;
     private int vendorId;
 
-    Context(DeviceInfo device, VerbsLibrary library, ibv_context handle) {
+    /** @param given whose device is this one, or any */
+    Context(DeviceInfo device, VerbsLibrary library, ibv_context handle, PortOptions given) {
         this.device = device;
         this.library = library;
         this.handle = handle;
         this.children = new ChildCount("device " + device.name());
         try {
             this.limits = queryLimits();
-            this.activePort =
-                    ports().stream().filter(PortInfo::active).findFirst().orElse(null);
+            this.activePort = activePort(given.port());
+            this.options = given.resolved(device.name(), activePort == null ? given.port() : activePort.number());
+            if (activePort != null && activePort.ethernet() && options.serviceLevel() > MAX_ETHERNET_PRIORITY) {
+                throw new VerbsException("a service level of " + options.serviceLevel() + " for " + name(activePort)
+                        + ", which is on Ethernet; it must be 0 to " + MAX_ETHERNET_PRIORITY);
+            }
             this.calls = new DataPathCalls(handle, boundedPost());
         } catch (Throwable e) {
             ibverbs.farheap_close_device(handle);
@@ -69,21 +83,156 @@ public final class Context implements AutoCloseable {
         return limits;
     }
 
-    /** The first active port as it was when the device was opened, or null. */
+    private @Nullable PortInfo activePort(int number) {
+        List<PortInfo> ports = ports();
+        if (number > ports.size()) {
+            throw new VerbsException("device " + device.name() + " has no port " + number + "; choose one of ports 1 to "
+                    + ports.size());
+        }
+        return ports.stream()
+                .filter(port -> port.active() && (number == 0 || number == port.number()))
+                .findFirst()
+                .orElse(null);
+    }
+
+    private String name(PortInfo port) {
+        return "port " + port.number() + " of " + device.name();
+    }
+
+    /** How connections leave the port: as it was opened with, the properties and the defaults for the rest. */
+    public PortOptions options() {
+        return options;
+    }
+
+    /**
+     * The port in use as it was when the device was opened: the one that was named, else the first that was active;
+     * null if it was not active.
+     */
     public @Nullable PortInfo activePort() {
         return activePort;
     }
 
     /**
-     * The first active port as it was when the device was opened.
+     * The port in use as it was when the device was opened: the one that was named, else the first that was active.
      *
-     * @throws VerbsException if there was none
+     * @throws VerbsException if it was not active
      */
     public PortInfo requireActivePort() {
-        if (activePort == null) {
+        if (activePort != null) {
+            return activePort;
+        }
+        if (options.port() == 0) {
             throw noActivePort(device.name());
         }
-        return activePort;
+        throw new VerbsException("port " + options.port() + " of device " + device.name()
+                + " is not active; bring its link up, or choose another port");
+    }
+
+    /**
+     * Checks that connections of the port in use can be addressed now, which may change later. A device without an
+     * active port passes.
+     *
+     * @throws VerbsException if no GID of the port may be used, if the options name one that it does not have, or if it
+     *     is not in the partition that they name
+     */
+    public void checkAddress() {
+        if (activePort != null) {
+            List<GidEntry> _ = candidates(activePort);
+            int _ = partitionIndex(activePort);
+        }
+    }
+
+    /**
+     * The device for people, such as {@code soft0}. On Ethernet, where a port has many addresses, with the one that it
+     * prefers now: {@code mlx5_0, port 1, GID 3 10.0.0.5 (RoCEv2, eth0)}.
+     */
+    public String label() {
+        PortInfo port = activePort;
+        return port == null || !port.ethernet()
+                ? device.name()
+                : device.name() + ", port " + port.number() + ", "
+                        + candidates(port).getFirst();
+    }
+
+    /**
+     * The GIDs of a port that are not empty, for people: index, address, type and network interface, such as
+     * {@code GID 3 10.0.0.5 (RoCEv2, eth0)}. The one that the port in use prefers ends with {@link #PREFERRED}.
+     */
+    public List<String> gids(PortInfo port) {
+        GidTable table = gidTable(port, port.gidEntries());
+        int preferred = activePort == null || activePort.number() != port.number() ? -1 : preferred(table);
+        return table.entries().stream()
+                .map(entry -> entry.index() == preferred ? entry + PREFERRED : entry.toString())
+                .toList();
+    }
+
+    /** The index of the entry that a table's port prefers; -1 if it may use none. */
+    private int preferred(GidTable table) {
+        try {
+            return table.candidates(options.gid()).getFirst().index();
+        } catch (VerbsException e) {
+            return -1;
+        }
+    }
+
+    /**
+     * The entries by which a connection of a port may be addressed now, the best first.
+     *
+     * @throws VerbsException if there is none, or the options name one that the port does not have
+     */
+    List<GidEntry> candidates(PortInfo port) {
+        GidTable table = gidTable(port);
+        if (options.gid().isEmpty() || table.has(options.gid())) {
+            return table.candidates(options.gid());
+        }
+        for (PortInfo other : ports()) {
+            if (other.number() != port.number()
+                    && !isIndex(options.gid())
+                    && gidTable(other, other.gidEntries()).has(options.gid())) {
+                throw new VerbsException(options.gid() + " names a GID of " + name(other) + ", and " + name(port)
+                        + " is in use; choose a GID of that port, or the device " + device.name() + ":"
+                        + other.number());
+            }
+        }
+        return table.candidates(options.gid());
+    }
+
+    private static boolean isIndex(String gid) {
+        return gid.chars().allMatch(Character::isDigit);
+    }
+
+    /** The port's GID table now, as far as connections need it. */
+    GidTable gidTable(PortInfo port) {
+        boolean first = !port.ethernet() && options.gid().isEmpty();
+        return gidTable(port, first ? Math.min(1, port.gidEntries()) : port.gidEntries());
+    }
+
+    private GidTable gidTable(PortInfo port, int length) {
+        GidTable.Source source = new GidTable.Source() {
+            @Override
+            public byte @Nullable [] gid(int index) {
+                return Context.this.gid(port.number(), index);
+            }
+
+            @Override
+            public int type(int index) {
+                return gidType(port.number(), index);
+            }
+        };
+        return new GidTable(
+                name(port), port.ethernet(), GidTable.read(directory(port), port.ethernet(), length, source));
+    }
+
+    /** The port's directory in sysfs. */
+    private Path directory(PortInfo port) {
+        return SYSFS.resolve(device.name() + "/ports/" + port.number());
+    }
+
+    /** The index of the partition key that the options name, 0 if they name none. */
+    int partitionIndex(PortInfo port) {
+        return options.partitionKey() == PortOptions.UNSET
+                ? 0
+                : PartitionTable.index(directory(port), name(port), options.partitionKey());
     }
 
     static VerbsException noActivePort(String name) {

@@ -49,11 +49,15 @@ public final class Devices {
      * @throws VerbsException if there is none, with the reason for each device
      */
     public static Context open() {
+        return open(PortOptions.DEFAULT);
+    }
+
+    private static Context openFirst(PortOptions options) {
         VerbsLibrary library = library();
         // Outside of the block: a list that cannot be read has the same remedy in its message.
         List<String> names = names();
         try {
-            return first(names, name -> openServing(library, name));
+            return first(names, name -> openServing(library, options.device(name)));
         } catch (VerbsException e) {
             throw new VerbsException(
                     e.getMessage() + "; or use the software device with -D" + VerbsLibrary.PROPERTY + "=soft");
@@ -86,7 +90,7 @@ public final class Devices {
             String _ = first(machine.names(), name -> {
                 machine.requireUsable(name);
                 VerbsLibrary.requireSystem();
-                openServing(VerbsLibrary.SYSTEM, name).close();
+                openServing(VerbsLibrary.SYSTEM, PortOptions.of(name)).close();
                 return name;
             });
             return null;
@@ -96,12 +100,12 @@ public final class Devices {
     }
 
     /** Opens a device of a loaded library, if it serves. A software device always serves, and so is not tried. */
-    private static Context openServing(VerbsLibrary library, String name) {
+    private static Context openServing(VerbsLibrary library, PortOptions options) {
         if (library == VerbsLibrary.SYSTEM) {
-            KernelDevices.MACHINE.requireTransport(name);
+            KernelDevices.MACHINE.requireTransport(options.deviceName());
         }
         try (CloseStack stack = new CloseStack()) {
-            Context context = stack.add(open(library, name));
+            Context context = stack.add(open(library, options));
             PortInfo _ = context.requireActivePort();
             if (library == VerbsLibrary.SYSTEM) {
                 requireReliableConnections(context);
@@ -122,15 +126,27 @@ public final class Devices {
     }
 
     /**
-     * Opens a device by name; an empty name opens the {@linkplain #open() first that serves}.
+     * Opens a device by name, {@code NAME} or {@code NAME:PORT}; an empty name opens the {@linkplain #open() first that
+     * serves}.
      *
-     * @throws VerbsException if there is no such device or it cannot be opened
+     * @throws VerbsException if there is no such device or port, or it cannot be opened
+     * @throws IllegalArgumentException if it is no such name
      */
     public static Context open(String name) {
-        return name.isEmpty() ? open() : open(library(), name);
+        return open(PortOptions.of(name));
     }
 
-    private static Context open(VerbsLibrary library, String name) {
+    /**
+     * Opens the device that the options name, or the {@linkplain #open() first that serves}.
+     *
+     * @throws VerbsException if there is no such device or port, or it cannot be opened
+     */
+    public static Context open(PortOptions options) {
+        return options.deviceName().isEmpty() ? openFirst(options) : open(library(), options);
+    }
+
+    private static Context open(VerbsLibrary library, PortOptions options) {
+        String name = options.deviceName();
         Context[] opened = new Context[1];
         forEach((device, info) -> {
             if (!info.name().equals(name)) {
@@ -143,7 +159,7 @@ public final class Devices {
                         ? KernelDevices.MACHINE.cannotOpen(name, errno)
                         : new VerbsException("cannot open device " + name, errno);
             }
-            opened[0] = new Context(info, library, context);
+            opened[0] = new Context(info, library, context, options);
             return true;
         });
         if (opened[0] == null) {

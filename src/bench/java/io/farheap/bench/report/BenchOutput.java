@@ -45,7 +45,7 @@ public final class BenchOutput {
         String settings = device.library() == VerbsLibrary.SOFT ? System.getenv(SoftverbsModel.VARIABLE) : null;
         return report(
                 command,
-                device.device().name() + " (" + device.library().name().toLowerCase(Locale.ROOT) + ")",
+                device.label() + " (" + device.library().name().toLowerCase(Locale.ROOT) + ")",
                 settings);
     }
 

@@ -182,7 +182,10 @@ class ControlRoundTripTest {
         assertEquals(InMemoryPlane.SERVER_END.packetSequenceNumber(), end.packetSequenceNumber());
         assertEquals(InMemoryPlane.SERVER_END.initiatorDepth(), end.initiatorDepth());
         assertEquals(InMemoryPlane.SERVER_END.responderResources(), end.responderResources());
-        assertEquals(InMemoryPlane.SERVER_END.place(), end.place());
+        assertEquals(InMemoryPlane.SERVER_END.softverbsUser(), end.softverbsUser());
+        assertEquals(InMemoryPlane.SERVER_END.softverbsHost(), end.softverbsHost());
+        assertArrayEquals(InMemoryPlane.SERVER_END.gids(), end.gids());
+        assertArrayEquals(InMemoryPlane.SERVER_END.peerGid(), end.peerGid());
     }
 
     @ParameterizedTest

@@ -1,0 +1,238 @@
+package io.farheap.verbs;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InterfaceAddress;
+import java.net.NetworkInterface;
+import java.net.SocketException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A port's GID table at one moment, and the entries of it by which a connection may be addressed. The kernel adds and
+ * removes entries when addresses, VLANs and containers come and go, so an index means nothing at another moment: a
+ * table is read for each connection.
+ */
+final class GidTable {
+
+    /** An address vector has one byte for the index. */
+    private static final int MAX_ENTRIES = 256;
+
+    private static final int IPV6_BITS = 128;
+    private static final int IPV4_BITS = 32;
+    private static final int IPV4_BYTES = 4;
+
+    /** A port's table as the verbs library returns it. */
+    interface Source {
+
+        /** The 16 bytes of an entry, or null if it is empty. */
+        byte @Nullable [] gid(int index);
+
+        /** {@code enum ibv_gid_type} of an entry, or {@link GidEntry#UNKNOWN}. */
+        int type(int index);
+    }
+
+    private final String port;
+    private final boolean ethernet;
+    private final List<GidEntry> entries;
+
+    /**
+     * @param port the port's name in messages, such as {@code port 1 of mlx5_0}
+     * @param ethernet whether its link layer is Ethernet (RoCE)
+     * @param entries those that are not empty, in the order of their indices
+     */
+    GidTable(String port, boolean ethernet, List<GidEntry> entries) {
+        this.port = port;
+        this.ethernet = ethernet;
+        this.entries = List.copyOf(entries);
+    }
+
+    /**
+     * Reads the entries that are not empty.
+     *
+     * @param directory the port's directory in sysfs, which a device of a library alone does not have
+     * @param ethernet whether the port's link layer is Ethernet
+     * @param length of the table
+     */
+    static List<GidEntry> read(Path directory, boolean ethernet, int length, Source source) {
+        Path attributes = directory.resolve("gid_attrs");
+        boolean interfaces = Files.isDirectory(attributes.resolve("ndevs"));
+        Map<String, List<InterfaceAddress>> addresses = new HashMap<>();
+        List<GidEntry> entries = new ArrayList<>();
+        for (int index = 0; index < Math.min(length, MAX_ENTRIES); index++) {
+            byte[] gid = source.gid(index);
+            if (gid == null) {
+                continue;
+            }
+            String netInterface = interfaces ? text(attributes, "ndevs", index) : null;
+            int bits = netInterface == null || netInterface.isEmpty()
+                    ? 0
+                    : networkBits(addresses.computeIfAbsent(netInterface, GidTable::addresses), gid);
+            int type = ethernet ? type(attributes, index, source) : GidEntry.INFINIBAND;
+            entries.add(new GidEntry(index, type, bits, netInterface, gid));
+        }
+        return entries;
+    }
+
+    /** The type on Ethernet; an old library does not return it. */
+    private static int type(Path attributes, int index, Source source) {
+        int type = source.type(index);
+        if (type != GidEntry.UNKNOWN) {
+            return type;
+        }
+        return switch (text(attributes, "types", index)) {
+            case "RoCE v2" -> GidEntry.ROCE_V2;
+            case "IB/RoCE v1" -> GidEntry.ROCE_V1;
+            default -> GidEntry.UNKNOWN;
+        };
+    }
+
+    /** An attribute of an entry. The kernel refuses to read those that the entry does not have. */
+    private static String text(Path attributes, String name, int index) {
+        try {
+            return Files.readString(attributes.resolve(name).resolve(Integer.toString(index)))
+                    .strip();
+        } catch (IOException e) {
+            return "";
+        }
+    }
+
+    private static List<InterfaceAddress> addresses(String netInterface) {
+        try {
+            NetworkInterface found = NetworkInterface.getByName(netInterface);
+            return found == null ? List.of() : found.getInterfaceAddresses();
+        } catch (SocketException e) {
+            return List.of();
+        }
+    }
+
+    private static int networkBits(List<InterfaceAddress> addresses, byte[] gid) {
+        for (InterfaceAddress address : addresses) {
+            byte[] bytes = address.getAddress().getAddress();
+            int bits = address.getNetworkPrefixLength();
+            if (bits > 0 && Arrays.equals(mapped(bytes), gid)) {
+                return bytes.length == IPV4_BYTES ? IPV6_BITS - IPV4_BITS + bits : bits;
+            }
+        }
+        return 0;
+    }
+
+    private static byte[] mapped(byte[] address) {
+        if (address.length != IPV4_BYTES) {
+            return address;
+        }
+        byte[] gid = new byte[IPV6_BITS / Byte.SIZE];
+        gid[gid.length - IPV4_BYTES - 1] = (byte) 0xFF;
+        gid[gid.length - IPV4_BYTES - 2] = (byte) 0xFF;
+        System.arraycopy(address, 0, gid, gid.length - IPV4_BYTES, IPV4_BYTES);
+        return gid;
+    }
+
+    /** The entries that are not empty, in the order of their indices. */
+    List<GidEntry> entries() {
+        return entries;
+    }
+
+    /**
+     * The entries by which a connection may be addressed, the best first. On Ethernet they are those whose network
+     * interface is there, by their {@link GidEntry#rank}, of one rank by their index. On InfiniBand it is entry 0,
+     * which every port has.
+     *
+     * @param wanted an index, an address or a network interface that the user has chosen; empty for any
+     * @return at least one, at most {@value GidEntry#MOST_TOLD}
+     * @throws VerbsException if there is none
+     */
+    List<GidEntry> candidates(String wanted) {
+        if (!wanted.isEmpty()) {
+            List<GidEntry> chosen = matching(wanted);
+            if (chosen.isEmpty()) {
+                throw new VerbsException(wanted + " names no GID of " + port + ", which has " + GidEntry.list(entries)
+                        + "; choose one by its index, its address or its network interface");
+            }
+            return best(chosen);
+        }
+        if (!ethernet) {
+            return List.of(first());
+        }
+        List<GidEntry> usable =
+                entries.stream().filter(GidEntry::hasInterface).toList();
+        if (usable.isEmpty()) {
+            throw new VerbsException(port + " has no GID with a network interface, only " + GidEntry.list(entries)
+                    + "; give its interface an address, in the network namespace of this process");
+        }
+        return best(usable);
+    }
+
+    private GidEntry first() {
+        return !entries.isEmpty() && entries.getFirst().index() == 0
+                ? entries.getFirst()
+                : new GidEntry(0, GidEntry.INFINIBAND, 0, null, new byte[IPV6_BITS / Byte.SIZE]);
+    }
+
+    private static List<GidEntry> best(List<GidEntry> entries) {
+        return entries.stream()
+                .sorted(Comparator.comparingInt(GidEntry::rank).reversed())
+                .limit(GidEntry.MOST_TOLD)
+                .toList();
+    }
+
+    /** Whether the user's choice names an entry. */
+    boolean has(String wanted) {
+        return !matching(wanted).isEmpty();
+    }
+
+    private List<GidEntry> matching(String wanted) {
+        if (wanted.matches("\\d{1,3}")) {
+            int index = Integer.parseInt(wanted);
+            return entries.stream().filter(entry -> entry.index() == index).toList();
+        }
+        byte[] address = address(wanted);
+        return entries.stream()
+                .filter(entry ->
+                        address == null ? wanted.equals(entry.netInterface()) : Arrays.equals(address, entry.bytes()))
+                .toList();
+    }
+
+    /** The bytes of a GID that is written as an IPv4 or IPv6 address; null if it is none. */
+    private static byte @Nullable [] address(String text) {
+        if (!text.matches("[0-9.]+") && !text.contains(":")) {
+            return null;
+        }
+        try {
+            return mapped(InetAddress.ofLiteral(text).getAddress());
+        } catch (IllegalArgumentException e) {
+            return null;
+        }
+    }
+
+    /**
+     * The index that an entry of an earlier table has now.
+     *
+     * @throws VerbsException if it is no longer there
+     */
+    int index(GidEntry entry) {
+        if (!ethernet) {
+            return entry.index();
+        }
+        GidEntry now = null;
+        for (GidEntry other : entries) {
+            boolean same = other.isSame(entry)
+                    && (entry.netInterface() == null || entry.netInterface().equals(other.netInterface()));
+            if (same && (now == null || other.index() == entry.index())) {
+                now = other;
+            }
+        }
+        if (now == null) {
+            throw new VerbsException(entry + " has left the table of " + port + " while a connection was made, which has "
+                    + GidEntry.list(entries) + " now; connect again");
+        }
+        return now.index();
+    }
+}
