@@ -21,6 +21,9 @@ import org.jspecify.annotations.Nullable;
 /** An open device. Any thread may create objects from it; it is closed after all of them. */
 public final class Context implements AutoCloseable {
 
+    /** The end of the text of the preferred one of {@link #gids}. */
+    public static final String PREFERRED = ", preferred";
+
     /** A value of an anonymous enumeration in verbs.h, which JavaCPP does not map. */
     private static final int LINK_LAYER_ETHERNET = 2;
     /** A macro in verbs.h, set if the port is a virtual one, or of a fabric with more LIDs than fit. */
@@ -30,9 +33,6 @@ public final class Context implements AutoCloseable {
      * name an rxe device.
      */
     private static final Set<Integer> BOUNDED_VENDORS = Set.of(0x02C9, 0x14E4, 0x8086, 0x1D0F, 0x19E5);
-
-    /** The end of the text of the preferred one of {@link #gids}. */
-    public static final String PREFERRED = ", preferred";
 
     private static final Path SYSFS = Path.of("/sys/class/infiniband");
     /** The VLAN tag has three bits for the priority. */
@@ -148,10 +148,16 @@ public final class Context implements AutoCloseable {
      */
     public String label() {
         PortInfo port = activePort;
-        return port == null || !port.ethernet()
-                ? device.name()
-                : device.name() + ", port " + port.number() + ", "
-                        + candidates(port).getFirst();
+        if (port == null || !port.ethernet()) {
+            return device.name();
+        }
+        String name = device.name() + ", port " + port.number();
+        try {
+            return name + ", " + candidates(port).getFirst();
+        } catch (VerbsException e) {
+            // The address has left since the device was opened.
+            return name;
+        }
     }
 
     /**

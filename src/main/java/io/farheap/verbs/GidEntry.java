@@ -24,10 +24,13 @@ record GidEntry(int index, int type, int networkBits, @Nullable String netInterf
     static final int ROCE_V2 = 2;
     static final int UNKNOWN = -1;
 
-    /** An entry for the peer: a byte for the type, one for the length of the prefix, and the GID. */
+    /** An entry in a message: a byte for the type, one for the length of the prefix, and the GID. */
     static final int ENCODED_BYTES = 18;
-    /** The most entries that a peer is told; a host of many containers has more in its table. */
-    static final int MOST_TOLD = 64;
+    /**
+     * The most entries that a peer receives; a host of many containers has more in its table. A server takes messages
+     * of at most 4 KiB.
+     */
+    static final int MOST_TOLD = 32;
 
     /** An index of the peer's. */
     private static final int FOREIGN = -1;

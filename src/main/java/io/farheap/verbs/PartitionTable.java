@@ -63,7 +63,7 @@ final class PartitionTable {
                 break;
             }
         }
-        return keys;
+        return List.copyOf(keys);
     }
 
     private static String text(int key) {

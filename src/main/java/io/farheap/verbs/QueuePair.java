@@ -184,9 +184,10 @@ public final class QueuePair implements AutoCloseable {
     }
 
     /**
-     * Connects to a peer: moves through ready-to-receive to ready-to-send. The peer may do so earlier or later.
+     * Connects to a peer: moves through ready-to-receive to ready-to-send. The peer may do so earlier or later. If the
+     * peer's endpoint has no choice of a pair of GIDs yet, this end makes it.
      *
-     * @throws VerbsException if the device refuses, such as for a peer that cannot be reached
+     * @throws VerbsException if the device refuses, or the peer cannot be reached by any pair of GIDs
      */
     public void connect(Endpoint peer) {
         SoftverbsPlace.own(domain.context().library()).checkReaches(peer.place(), peer.toString());

@@ -37,11 +37,11 @@ class EndpointTest {
 
     @Test
     void aListOfGidsHasWholeEntries() {
-        String list = "; it has up to 64 entries of 18 bytes";
+        String list = "; it has up to 32 entries of 18 bytes";
         refused("a list of GIDs of 17 bytes" + list, 17, 0);
-        refused("a list of GIDs of " + 65 * 18 + " bytes" + list, 65 * 18, 0);
+        refused("a list of GIDs of " + 33 * 18 + " bytes" + list, 33 * 18, 0);
         refused("the peer's GID has 16 bytes; an entry has 18, or none if there is no choice", 0, 16);
-        GidEntries.endpoint(new byte[16], new byte[64 * 18], new byte[18]);
+        GidEntries.endpoint(new byte[16], new byte[32 * 18], new byte[18]);
     }
 
     private static void refused(String message, int gidsBytes, int peerGidBytes) {

@@ -188,6 +188,18 @@ class ControlRoundTripTest {
         assertArrayEquals(InMemoryPlane.SERVER_END.peerGid(), end.peerGid());
     }
 
+    /** An older peer does not know the lists of GIDs: it tells one GID, and reads one. */
+    @Test
+    void anOlderPeersEndHasOneGid() {
+        Endpoint end = ControlMessages.read(ControlMessages.message(InMemoryPlane.SERVER_END).toBuilder()
+                .clearGids()
+                .clearPeerGid()
+                .build());
+        assertArrayEquals(InMemoryPlane.SERVER_END.gid(), end.gid());
+        assertEquals(0, end.gids().length);
+        assertEquals(0, end.peerGid().length);
+    }
+
     @ParameterizedTest
     @EnumSource
     void everyCodeArrivesWithItsMessageAndTheServersAddress(Code code) {
