@@ -178,7 +178,7 @@ final class GidTable {
 
     private static List<GidEntry> best(List<GidEntry> entries) {
         return entries.stream()
-                .sorted(Comparator.comparingInt(GidEntry::rank).reversed())
+                .sorted(Comparator.comparingInt((GidEntry entry) -> -entry.rank()))
                 .limit(GidEntry.MOST_TOLD)
                 .toList();
     }

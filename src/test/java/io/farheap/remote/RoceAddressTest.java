@@ -44,12 +44,11 @@ class RoceAddressTest {
     private static final long REGION_BYTES = 64 * 1024;
     private static final byte[] NONE = {};
 
-    /** softverbs's addresses: the GUID in the lower half, and an IPv4 address. */
+    /** The lower half of softverbs's IPv6 addresses. */
     private static final String GUID = "0273:6fff:fe66:7476";
 
     private static final String LINK_LOCAL = "fe80::" + GUID;
     private static final String UNIQUE_LOCAL = "fd00::" + GUID;
-    private static final String IPV4 = "127.0.0.1";
 
     /** The endpoints of the servers' queue pairs, as clients receive them. */
     private final List<Endpoint> answers = new CopyOnWriteArrayList<>();
