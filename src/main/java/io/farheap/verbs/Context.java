@@ -86,8 +86,8 @@ public final class Context implements AutoCloseable {
     private @Nullable PortInfo activePort(int number) {
         List<PortInfo> ports = ports();
         if (number > ports.size()) {
-            throw new VerbsException("device " + device.name() + " has no port " + number + "; choose one of ports 1 to "
-                    + ports.size());
+            throw new VerbsException("device " + device.name() + " has no port " + number
+                    + "; choose one of ports 1 to " + ports.size());
         }
         return ports.stream()
                 .filter(port -> port.active() && (number == 0 || number == port.number()))
@@ -161,8 +161,8 @@ public final class Context implements AutoCloseable {
     }
 
     /**
-     * The GIDs of a port that are not empty, for people: index, address, type and network interface, such as
-     * {@code GID 3 10.0.0.5 (RoCEv2, eth0)}. The one that the port in use prefers ends with {@link #PREFERRED}.
+     * The GIDs of a port that are not empty, for people: index, address, type and network interface, such as {@code GID
+     * 3 10.0.0.5 (RoCEv2, eth0)}. The one that the port in use prefers ends with {@link #PREFERRED}.
      */
     public List<String> gids(PortInfo port) {
         GidTable table = gidTable(port, port.gidEntries());

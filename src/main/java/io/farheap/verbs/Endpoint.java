@@ -14,9 +14,8 @@ package io.farheap.verbs;
  * @param responderResources how many READs and atomics of the other side this side's device serves at a time, 1 to 255
  * @param softverbsUser on softverbs, the process's effective user
  * @param softverbsHost on softverbs, a number of the process's host, boot and namespaces; 0 if it is not known
- * @param gids the GIDs by which this side may be addressed, the best first, at most 32: 18
- *     bytes each, which are the type, the length of the network's prefix, and the GID;
- *     empty from a process that is older than this list
+ * @param gids the GIDs by which this side may be addressed, the best first, at most 32: 18 bytes each, which are the
+ *     type, the length of the network's prefix, and the GID; empty from a process that is older than this list
  * @param peerGid if this side knows the other, the one of the other's {@code gids} to which it sends; else empty
  */
 public record Endpoint(

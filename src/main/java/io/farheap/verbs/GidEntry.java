@@ -17,7 +17,8 @@ import org.jspecify.annotations.Nullable;
  * @param netInterface the network interface that has this address; empty if none has it here; null if it is not known
  * @param bytes the GID, 16 bytes: on Ethernet an IPv6 address, or an IPv4 address that is mapped into one
  */
-record GidEntry(int index, int type, int networkBits, @Nullable String netInterface, byte[] bytes) {
+record GidEntry(
+        int index, int type, int networkBits, @Nullable String netInterface, byte[] bytes) {
 
     static final int INFINIBAND = 0;
     static final int ROCE_V1 = 1;
@@ -132,7 +133,8 @@ record GidEntry(int index, int type, int networkBits, @Nullable String netInterf
         if (entries.isEmpty()) {
             return "no GID";
         }
-        String named = entries.stream().limit(MOST_NAMED).map(GidEntry::toString).collect(Collectors.joining(", "));
+        String named =
+                entries.stream().limit(MOST_NAMED).map(GidEntry::toString).collect(Collectors.joining(", "));
         int more = entries.size() - MOST_NAMED;
         return more > 0 ? named + " and " + more + " more" : named;
     }

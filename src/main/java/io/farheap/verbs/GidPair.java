@@ -113,8 +113,9 @@ record GidPair(GidEntry own, GidEntry peer) {
                 return new GidPair(entry, GidEntry.ofPeer(entry.type(), peer.gid()));
             }
         }
-        throw new VerbsException("cannot reach " + peer + ": it sends to " + (mine == null ? "a GID of a new type" : mine)
-                + ", and this end has " + GidEntry.list(own) + "; connect again");
+        throw new VerbsException(
+                "cannot reach " + peer + ": it sends to " + (mine == null ? "a GID of a new type" : mine)
+                        + ", and this end has " + GidEntry.list(own) + "; connect again");
     }
 
     /**

@@ -161,8 +161,7 @@ final class GidTable {
         if (!ethernet) {
             return List.of(first());
         }
-        List<GidEntry> usable =
-                entries.stream().filter(GidEntry::hasInterface).toList();
+        List<GidEntry> usable = entries.stream().filter(GidEntry::hasInterface).toList();
         if (usable.isEmpty()) {
             throw new VerbsException(port + " has no GID with a network interface, only " + GidEntry.list(entries)
                     + "; give its interface an address, in the network namespace of this process");
@@ -230,8 +229,8 @@ final class GidTable {
             }
         }
         if (now == null) {
-            throw new VerbsException(entry + " has left the table of " + port + " while a connection was made, which has "
-                    + GidEntry.list(entries) + " now; connect again");
+            throw new VerbsException(entry + " has left the table of " + port
+                    + " while a connection was made, which has " + GidEntry.list(entries) + " now; connect again");
         }
         return now.index();
     }

@@ -14,8 +14,8 @@ import java.util.Locale;
  * PortOptions options = PortOptions.of("mlx5_0:2").gid("eth1.100").trafficClass(106);
  * }</pre>
  *
- * @param device the device's name, {@code NAME} for its first active port or {@code NAME:PORT}, with ports from 1; empty
- *     for the first device that serves
+ * @param device the device's name, {@code NAME} for its first active port or {@code NAME:PORT}, with ports from 1;
+ *     empty for the first device that serves
  * @param gid the GID, and so the address, of this end: an index of the port's GID table, an IPv4 or IPv6 address, or
  *     the network interface that has the address; empty, the default, for the one that suits each peer best
  * @param serviceLevel 0, the default, to 15; on Ethernet 0 to 7, the priority of the VLAN tag
@@ -28,13 +28,7 @@ import java.util.Locale;
  *     means for ever to some devices
  */
 public record PortOptions(
-        String device,
-        String gid,
-        int serviceLevel,
-        int trafficClass,
-        int partitionKey,
-        int ackTimeout,
-        int retries) {
+        String device, String gid, int serviceLevel, int trafficClass, int partitionKey, int ackTimeout, int retries) {
 
     /** The value of a number that is not set. */
     public static final int UNSET = -1;
@@ -76,8 +70,7 @@ public record PortOptions(
         }
         require(serviceLevel, 0, MAX_SERVICE_LEVEL, "a service level of ", "; it must be 0 to 15, on Ethernet 0 to 7");
         require(trafficClass, 0, MAX_TRAFFIC_CLASS, "a traffic class of ", "; it must be 0 to 255");
-        if (partitionKey != UNSET
-                && (partitionKey < 1 || partitionKey > MAX_KEY || (partitionKey & PARTITION) == 0)) {
+        if (partitionKey != UNSET && (partitionKey < 1 || partitionKey > MAX_KEY || (partitionKey & PARTITION) == 0)) {
             throw new IllegalArgumentException("a partition key of " + partitionKey
                     + "; it must be 0x0001 to 0xffff, with a number in its lower 15 bits, such as 0x8001");
         }
@@ -87,7 +80,12 @@ public record PortOptions(
                 MAX_ACK_TIMEOUT,
                 "an acknowledgement time-out of ",
                 "; it must be 1 to 21, of which 14 is 67 ms and 21 is 8.6 s");
-        require(retries, 0, MAX_RETRIES, "a number of retries of ", "; it must be 0 to 6: some devices retry 7 for ever");
+        require(
+                retries,
+                0,
+                MAX_RETRIES,
+                "a number of retries of ",
+                "; it must be 0 to 6: some devices retry 7 for ever");
     }
 
     private static void require(int value, int least, int most, String what, String limits) {

@@ -400,18 +400,15 @@ public final class QueuePair implements AutoCloseable {
     }
 
     private void address(ibv_ah_attr address, GidPair by, Endpoint peer) {
-        address.dlid((short) peer.lid())
-                .sl((byte) options().serviceLevel())
-                .port_num((byte) port.number());
+        address.dlid((short) peer.lid()).sl((byte) options().serviceLevel()).port_num((byte) port.number());
         if (port.needsGid()) {
             ibv_global_route route = address.grh();
             MemorySegment destination = MemorySegment.ofAddress(route.address()).reinterpret(Endpoint.GID_BYTES);
             MemorySegment.copy(MemorySegment.ofArray(by.peer().bytes()), 0, destination, 0, Endpoint.GID_BYTES);
             // The table may have changed since the entries were told.
             int index = domain.context().gidTable(port).index(by.own());
-            route.sgid_index((byte) index)
-                    .hop_limit(HOP_LIMIT)
-                    .traffic_class((byte) options().trafficClass());
+            route.sgid_index((byte) index).hop_limit(HOP_LIMIT).traffic_class((byte)
+                    options().trafficClass());
             address.is_global((byte) 1);
         }
     }

@@ -104,7 +104,9 @@ class RoceAddressTest {
     private static ControlPlane changed(
             ControlPlane plane, UnaryOperator<Endpoint> request, UnaryOperator<Endpoint> answer) {
         return (ControlPlane) Proxy.newProxyInstance(
-                ControlPlane.class.getClassLoader(), new Class<?>[] {ControlPlane.class}, (proxy, method, arguments) -> {
+                ControlPlane.class.getClassLoader(),
+                new Class<?>[] {ControlPlane.class},
+                (proxy, method, arguments) -> {
                     try {
                         if (method.getName().equals("connect")) {
                             ConnectedQueuePair made =
@@ -151,8 +153,9 @@ class RoceAddressTest {
         String said = assertThrows(ControlException.class, () -> exchange("3", "5", this::watched))
                 .getMessage();
         assertTrue(
-                said.contains("no GID of this end, which has GID 5 fd00:0:0:0:273:6fff:fe66:7476 (RoCEv2), is of the same "
-                        + "type and address family as one of that end, which has 127.0.0.1 (RoCEv2); give both ports"),
+                said.contains(
+                        "no GID of this end, which has GID 5 fd00:0:0:0:273:6fff:fe66:7476 (RoCEv2), is of the same "
+                                + "type and address family as one of that end, which has 127.0.0.1 (RoCEv2); give both ports"),
                 said);
     }
 
@@ -164,12 +167,12 @@ class RoceAddressTest {
         assertTrue(assertThrows(VerbsException.class, () -> exchange("eth9", "", this::watched))
                 .getMessage()
                 .startsWith("eth9 names no GID of port 1 of soft0"));
-        assertEquals(
-                "a service level of 8 for port 1 of soft0, which is on Ethernet; it must be 0 to 7",
-                assertThrows(
-                                VerbsException.class,
-                                () -> RemoteMemory.open(port("").serviceLevel(8), "test", lost -> {}))
-                        .getMessage());
+        String level = assertThrows(
+                        VerbsException.class, () -> RemoteMemory.open(port("").serviceLevel(8), "test", lost -> {}))
+                .getMessage();
+        assertTrue(
+                level.contains("a service level of 8 for port 1 of soft0, which is on Ethernet; it must be 0 to 7"),
+                level);
     }
 
     private static Endpoint old(Endpoint end) {
@@ -187,10 +190,13 @@ class RoceAddressTest {
                 NONE);
     }
 
-    /** An older client tells the server one GID, and an older server tells the client one: each meets it in its family. */
+    /**
+     * An older client tells the server one GID, and an older server tells the client one: each meets it in its family.
+     */
     @Test
     void olderPeersStillConnect() throws Exception {
-        UnaryOperator<ControlPlane> older = plane -> watched(changed(plane, RoceAddressTest::old, RoceAddressTest::old));
+        UnaryOperator<ControlPlane> older =
+                plane -> watched(changed(plane, RoceAddressTest::old, RoceAddressTest::old));
         exchange("", "", older);
         assertEquals("00000000000000000000ffff7f000001", answered());
         exchange(UNIQUE_LOCAL, "", older);
@@ -218,8 +224,7 @@ class RoceAddressTest {
                     entry);
         };
         String said = assertThrows(
-                        RuntimeException.class,
-                        () -> exchange("", "", plane -> changed(plane, end -> end, foreign)))
+                        RuntimeException.class, () -> exchange("", "", plane -> changed(plane, end -> end, foreign)))
                 .getMessage();
         assertTrue(said.contains("it sends to 127.0.0.2 (RoCEv2), and this end has GID 3 127.0.0.1 (RoCEv2)"), said);
     }

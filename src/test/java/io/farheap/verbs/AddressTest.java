@@ -47,7 +47,8 @@ class AddressTest {
             assertTrue(context.label().startsWith(device), context.label());
         }
         assertEquals(
-                "device " + device + " has no port 7; choose one of ports 1 to 1", refusal(PortOptions.of(device + ":7")));
+                "device " + device + " has no port 7; choose one of ports 1 to 1",
+                refusal(PortOptions.of(device + ":7")));
     }
 
     @Test
@@ -119,19 +120,12 @@ class AddressTest {
             assertEquals(16, States.query(queuePair, ibverbs.IBV_QP_TIMEOUT, ibv_qp_attr::timeout));
             assertEquals(2, States.query(queuePair, ibverbs.IBV_QP_RETRY_CNT, ibv_qp_attr::retry_cnt));
             if (context.library() == VerbsLibrary.SOFT) {
-                assertEquals(
-                        3,
-                        States.query(
-                                queuePair,
-                                ibverbs.IBV_QP_AV,
-                                attr -> attr.ah_attr().sl()));
+                assertEquals(3, States.query(queuePair, ibverbs.IBV_QP_AV, attr -> attr.ah_attr()
+                        .sl()));
             } else if (context.requireActivePort().needsGid()) {
-                assertEquals(
-                        106,
-                        States.query(
-                                queuePair,
-                                ibverbs.IBV_QP_AV,
-                                attr -> attr.ah_attr().grh().traffic_class()));
+                assertEquals(106, States.query(queuePair, ibverbs.IBV_QP_AV, attr -> attr.ah_attr()
+                        .grh()
+                        .traffic_class()));
             }
         }
     }

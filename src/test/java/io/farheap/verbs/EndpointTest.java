@@ -49,8 +49,7 @@ class EndpointTest {
                 message,
                 assertThrows(
                                 IllegalArgumentException.class,
-                                () -> GidEntries.endpoint(
-                                        new byte[16], new byte[gidsBytes], new byte[peerGidBytes]))
+                                () -> GidEntries.endpoint(new byte[16], new byte[gidsBytes], new byte[peerGidBytes]))
                         .getMessage());
     }
 }

@@ -19,7 +19,8 @@ class FailedCreationTest {
 
     @Test
     void aQueuePairWithoutAnAddress() {
-        Context unaddressed = Devices.open(PortOptions.of(context.device().name()).gid(NO_GID));
+        Context unaddressed =
+                Devices.open(PortOptions.of(context.device().name()).gid(NO_GID));
         ProtectionDomain domain = unaddressed.allocateProtectionDomain();
         CompletionQueue completions = unaddressed.createCompletionQueue(4, 1, null);
         assertThrows(VerbsException.class, () -> domain.createQueuePair(completions, 1, 0));

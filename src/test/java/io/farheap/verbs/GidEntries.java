@@ -38,7 +38,8 @@ final class GidEntries {
         if (bytes.length == 16) {
             return bytes;
         }
-        return HexFormat.of().parseHex("00000000000000000000ffff" + HexFormat.of().formatHex(bytes));
+        return HexFormat.of()
+                .parseHex("00000000000000000000ffff" + HexFormat.of().formatHex(bytes));
     }
 
     /** The entries as a port of Ethernet offers them to its peers. */

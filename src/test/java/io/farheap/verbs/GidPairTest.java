@@ -73,7 +73,9 @@ class GidPairTest {
     @Test
     void addressesOfDifferentReachAreTheLastOfRoceV2() {
         assertEquals(List.of(1, 3), connect("1 fe80::7 v2 eth0", "3 2001:db8::9 v2 eth0"));
-        assertEquals(List.of(1, 3), connect("0 10.0.0.7 v1 eth0\n1 fe80::7 v2 eth0", "2 10.0.0.9 v1 eth0\n3 fd00::9 v2 eth0"));
+        assertEquals(
+                List.of(1, 3),
+                connect("0 10.0.0.7 v1 eth0\n1 fe80::7 v2 eth0", "2 10.0.0.9 v1 eth0\n3 fd00::9 v2 eth0"));
     }
 
     @Test
@@ -88,8 +90,7 @@ class GidPairTest {
         assertEquals(List.of(1, 2), connect("1 10.2.0.7/24 v2 eth0.2", vlans));
         assertEquals(List.of(2, 1), connect(vlans, "1 10.2.0.7/24 v2 eth0.2"));
         assertEquals(List.of(1, 1), connect(vlans, "1 10.3.0.7/24 v2 eth0.3"), "routed");
-        assertEquals(
-                List.of(1, 2), connect("1 10.2.0.7 v2 eth0.2", vlans), "the other end alone knows the length");
+        assertEquals(List.of(1, 2), connect("1 10.2.0.7 v2 eth0.2", vlans), "the other end alone knows the length");
         assertEquals(List.of(1, 1), connect("1 10.2.0.7 v2 eth0.2", vlans.replace("/24", "")), "no end knows it");
         String mirrored = "1 10.2.0.6/24 v2 eth0.2\n2 10.1.0.6/24 v2 eth0.1";
         assertEquals(connect(vlans, mirrored), connect(mirrored, vlans).reversed());
@@ -132,7 +133,13 @@ class GidPairTest {
     /** Few addresses, so that both ends often have the same one, and as one host does, in another order. */
     private static String table(SplittableRandom random) {
         List<String> addresses = List.of(
-                "fe80::1/64", "fe80::2/64", "169.254.0.1/16", "10.1.0.1/24", "10.1.0.2/24", "10.2.0.1/24", "fd00::1/48",
+                "fe80::1/64",
+                "fe80::2/64",
+                "169.254.0.1/16",
+                "10.1.0.1/24",
+                "10.1.0.2/24",
+                "10.2.0.1/24",
+                "fd00::1/48",
                 "fd00::2");
         List<String> lines = new ArrayList<>();
         int count = 1 + random.nextInt(5);
@@ -150,19 +157,32 @@ class GidPairTest {
     /** An older client has told one GID, and this end takes its best of that family; the answer has it as before. */
     @Test
     void anOlderClientIsMetInItsFamily() {
-        assertEquals(3, GidPair.onEthernet(candidates(BOTH), false, older("10.0.0.9")).own().index());
+        assertEquals(
+                3,
+                GidPair.onEthernet(candidates(BOTH), false, older("10.0.0.9"))
+                        .own()
+                        .index());
         assertEquals(
                 5,
-                GidPair.onEthernet(candidates(BOTH), false, older("2001:db8::9")).own().index());
-        assertEquals(1, GidPair.onEthernet(candidates(BOTH), false, older("fe80::9")).own().index());
-        assertThrows(
-                VerbsException.class, () -> GidPair.onEthernet(candidates(IPV6_ALONE), false, older("10.0.0.9")));
+                GidPair.onEthernet(candidates(BOTH), false, older("2001:db8::9"))
+                        .own()
+                        .index());
+        assertEquals(
+                1,
+                GidPair.onEthernet(candidates(BOTH), false, older("fe80::9"))
+                        .own()
+                        .index());
+        assertThrows(VerbsException.class, () -> GidPair.onEthernet(candidates(IPV6_ALONE), false, older("10.0.0.9")));
     }
 
     /** An older server sends to the GID that it was told first, and knows no other. */
     @Test
     void anOlderServerSendsToTheFirst() {
-        assertEquals(3, GidPair.onEthernet(candidates(BOTH), true, older("10.0.0.9")).own().index());
+        assertEquals(
+                3,
+                GidPair.onEthernet(candidates(BOTH), true, older("10.0.0.9"))
+                        .own()
+                        .index());
         assertThrows(VerbsException.class, () -> GidPair.onEthernet(candidates(BOTH), true, older("2001:db8::9")));
     }
 
@@ -171,8 +191,7 @@ class GidPairTest {
     void anAnswerNamesOneOfTheEntries() {
         List<GidEntry> own = candidates(IPV6_ALONE);
         GidEntry foreign = GidEntry.ofPeer(GidEntry.ROCE_V2, GidEntries.gid("10.0.0.66"));
-        Endpoint answer = endpoint(
-                GidEntries.gid("10.0.0.9"), new byte[0], GidEntry.encode(List.of(foreign)));
+        Endpoint answer = endpoint(GidEntries.gid("10.0.0.9"), new byte[0], GidEntry.encode(List.of(foreign)));
         String said = assertThrows(VerbsException.class, () -> GidPair.onEthernet(own, true, answer))
                 .getMessage();
         assertTrue(said.contains("it sends to 10.0.0.66 (RoCEv2), and this end has GID 3 2001:db8:1:0:0:0:0:1"), said);
@@ -198,9 +217,7 @@ class GidPairTest {
         assertEquals(
                 "cannot reach QP 5 (LID 0, GID fec0:0:0:0:0:0:0:2) from GID 0 fe80:0:0:0:0:0:0:1 (InfiniBand): they are in "
                         + "different InfiniBand subnets; connect machines of one subnet",
-                assertThrows(
-                                VerbsException.class,
-                                () -> GidPair.onInfiniband(infiniband("fe80::1"), older("fec0::2")))
+                assertThrows(VerbsException.class, () -> GidPair.onInfiniband(infiniband("fe80::1"), older("fec0::2")))
                         .getMessage());
     }
 

@@ -55,8 +55,7 @@ class GidRankTest {
         byte[] encoded = GidEntry.encode(told);
         List<GidEntry> heard = GidEntry.decode(encoded);
         assertEquals("fe80:0:0:0:0:0:0:1 (RoCEv1), 10.1.0.5 (RoCEv2)", GidEntry.list(heard));
-        assertEquals(
-                List.of(64, 120), heard.stream().map(GidEntry::networkBits).toList());
+        assertEquals(List.of(64, 120), heard.stream().map(GidEntry::networkBits).toList());
         encoded[0] = 9;
         assertEquals("10.1.0.5 (RoCEv2)", GidEntry.list(GidEntry.decode(encoded)));
     }

@@ -115,13 +115,12 @@ class GidTableTest {
                 7 10.0.0.5 v1 eth0
                 8 10.0.0.5 v2 eth0
                 """).index(entry));
-        String said = assertThrows(
-                        VerbsException.class,
-                        () -> ethernet("1 fe80::1 v2 eth0").index(entry))
+        String said = assertThrows(VerbsException.class, () -> ethernet("1 fe80::1 v2 eth0")
+                        .index(entry))
                 .getMessage();
         assertTrue(
-                said.startsWith("GID 3 10.0.0.5 (RoCEv2, eth0) has left the table of port 1 of mlx5_0") && said.endsWith(
-                        "connect again"),
+                said.startsWith("GID 3 10.0.0.5 (RoCEv2, eth0) has left the table of port 1 of mlx5_0")
+                        && said.endsWith("connect again"),
                 said);
     }
 
@@ -134,8 +133,10 @@ class GidTableTest {
         assertEquals(5, ofBond.getFirst().index());
         assertEquals(4, ofBond.size());
         assertEquals(3, table.candidates("b3.vxlan.30100").getFirst().index());
-        assertEquals(5, ethernet(VXLAN_AND_BOND.replace("3 30.153.10.175", "9 30.153.10.175"))
-                .index(ofBond.getFirst()));
+        assertEquals(
+                5,
+                ethernet(VXLAN_AND_BOND.replace("3 30.153.10.175", "9 30.153.10.175"))
+                        .index(ofBond.getFirst()));
     }
 
     @Test
@@ -144,7 +145,8 @@ class GidTableTest {
         assertEquals(0, table.candidates("0").getFirst().index());
         assertEquals(1, table.candidates("0").size());
         assertEquals(1, table.candidates("fe80::ac0:ebff:fe79:391a").getFirst().index());
-        assertEquals(1, table.candidates("FE80:0::ac0:ebff:fe79:391a").getFirst().index());
+        assertEquals(
+                1, table.candidates("FE80:0::ac0:ebff:fe79:391a").getFirst().index());
         assertEquals(3, table.candidates("30.153.10.175").getFirst().index());
         assertEquals(3, table.candidates("::ffff:30.153.10.175").getFirst().index());
         assertEquals(3, ethernet("3 26.208.8.250 v2").candidates("3").getFirst().index());
@@ -162,7 +164,9 @@ class GidTableTest {
         }
         String many = String.join(
                 "\n",
-                IntStream.range(0, 20).mapToObj(i -> i + " 10.0.0." + i + " v2 eth0").toList());
+                IntStream.range(0, 20)
+                        .mapToObj(i -> i + " 10.0.0." + i + " v2 eth0")
+                        .toList());
         String said = assertThrows(VerbsException.class, () -> ethernet(many).candidates("x"))
                 .getMessage();
         assertTrue(said.contains("GID 7 10.0.0.7 (RoCEv2, eth0) and 12 more; choose"), said);
@@ -221,8 +225,7 @@ class GidTableTest {
         Files.createDirectories(attributes.resolve("types"));
         Files.createDirectories(attributes.resolve("ndevs"));
         for (int index : new int[] {0, 1, 3, 4}) {
-            Files.writeString(
-                    attributes.resolve("types/" + index), index == 0 ? "IB/RoCE v1\n" : "RoCE v2\n");
+            Files.writeString(attributes.resolve("types/" + index), index == 0 ? "IB/RoCE v1\n" : "RoCE v2\n");
             Files.writeString(attributes.resolve("ndevs/" + index), index == 3 ? "\n" : "eth7\n");
         }
         GidTable table = new GidTable("port 1 of mlx5_0", true, GidTable.read(port, true, 6, old));
@@ -251,8 +254,7 @@ class GidTableTest {
         }
         Files.createDirectories(port.resolve("gid_attrs/ndevs"));
         Files.writeString(port.resolve("gid_attrs/ndevs/0"), "lo\n");
-        Library library =
-                new Library(List.of(own.getAddress().getHostAddress(), "10.255.3.4"), GidEntry.ROCE_V2);
+        Library library = new Library(List.of(own.getAddress().getHostAddress(), "10.255.3.4"), GidEntry.ROCE_V2);
         List<GidEntry> entries = GidTable.read(port, true, 2, library);
         assertEquals(96 + own.getNetworkPrefixLength(), entries.get(0).networkBits());
         assertEquals(0, entries.get(1).networkBits());

@@ -21,8 +21,7 @@ class PortOptionsTest {
     }
 
     private static void refused(String message, Executable call) {
-        assertEquals(
-                message, assertThrows(IllegalArgumentException.class, call).getMessage());
+        assertEquals(message, assertThrows(IllegalArgumentException.class, call).getMessage());
     }
 
     @Test
@@ -41,7 +40,8 @@ class PortOptionsTest {
 
     @Test
     void valuesHaveLimits() {
-        PortOptions port = PortOptions.of("mlx5_0").gid(" eth0 ").serviceLevel(15).trafficClass(255);
+        PortOptions port =
+                PortOptions.of("mlx5_0").gid(" eth0 ").serviceLevel(15).trafficClass(255);
         assertEquals("eth0", port.gid());
         assertEquals(
                 "GID eth0, service level 15, traffic class 255, partition key 0x8001, acknowledgement time-out 21, retries 0",

@@ -38,8 +38,8 @@ import java.util.stream.IntStream;
  */
 public final class InMemoryPlane implements ControlPlane {
 
-    static final Endpoint SERVER_END = new Endpoint(
-            0xFFFFFF, 0, 0xFFFF, gid(0x80), 5, 255, 1, -2, Long.MIN_VALUE, new byte[3 * 18], new byte[18]);
+    static final Endpoint SERVER_END =
+            new Endpoint(0xFFFFFF, 0, 0xFFFF, gid(0x80), 5, 255, 1, -2, Long.MIN_VALUE, new byte[3 * 18], new byte[18]);
 
     static final ServerStatus STATUS = new ServerStatus(
             new ServerDescription(-1, "s", "d", PROTOCOL_VERSION, 1 << 20, 8, 2),

@@ -30,7 +30,8 @@ class DevicesCommandTest {
     @Test
     void showsHowConnectionsLeaveAPort() {
         String listed = run("--gid", "1", "--traffic-class", "106", "--pkey", "0xffff");
-        assertTrue(listed.lines().anyMatch(line -> line.startsWith("    GID 1 ") && line.endsWith(", preferred")), listed);
+        assertTrue(
+                listed.lines().anyMatch(line -> line.startsWith("    GID 1 ") && line.endsWith(", preferred")), listed);
         assertTrue(
                 listed.contains("    connections: GID 1, service level 0, traffic class 106, partition key 0xffff, "
                         + "acknowledgement time-out 14, retries 6\n"),

@@ -10,8 +10,9 @@ public final class AddressOptions {
     @Option(
             names = "--gid",
             paramLabel = "GID",
-            description = "GID of the RDMA port: an index of its table, an address or a network interface (default: the "
-                    + "one that suits each peer best).")
+            description =
+                    "GID of the RDMA port: an index of its table, an address or a network interface (default: the "
+                            + "one that suits each peer best).")
     private @Nullable String gid;
 
     @Option(
