@@ -3,6 +3,8 @@ package io.farheap.verbs;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
@@ -79,14 +81,17 @@ class Ipv6AddressTest {
         }
     }
 
-    /** The index of an entry is free for another one as soon as its address has left. */
+    /** An address leaves between two connections of an open device, and between the two halves of one. */
     @Test
     void theChoiceIsMadeWithEachConnection() throws Exception {
-        try (ConnectedPair before = ConnectedPair.connect(device, device, 4096)) {
-            writes(before);
+        try (ConnectedPair early = ConnectedPair.open(device, device, 4096)) {
+            Endpoint told = early.server.queuePair.endpoint();
             withoutIpv4();
-            try (QueuePair one = before.client.domain.createQueuePair(before.client.completions, 1, 0);
-                    QueuePair other = before.server.domain.createQueuePair(before.server.completions, 1, 0)) {
+            String said = assertThrows(VerbsException.class, () -> early.client.queuePair.connect(told))
+                    .getMessage();
+            assertTrue(said.contains(" has left the table of port 1 of " + device), said);
+            try (QueuePair one = early.client.domain.createQueuePair(early.client.completions, 1, 0);
+                    QueuePair other = early.server.domain.createQueuePair(early.server.completions, 1, 0)) {
                 one.connect(other.endpoint());
                 other.connect(one.endpoint());
                 assertArrayEquals(GidEntries.gid(GLOBAL), one.endpoint().gid());
