@@ -2,9 +2,6 @@ package io.farheap.verbs;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
@@ -14,7 +11,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** On the kernel's device, connections use the addresses that its interface has at that time, IPv6 alone too. */
+/** On the kernel's device, connections use the addresses that its interface has: IPv6 alone is enough. */
 @Needs({Need.GUEST, Need.SYSTEM})
 class Ipv6AddressTest {
 
@@ -61,42 +58,6 @@ class Ipv6AddressTest {
             assertArrayEquals(
                     GidEntries.gid(GLOBAL), pair.client.queuePair.endpoint().gid());
             writes(pair);
-        }
-    }
-
-    /** The server's best address is IPv4, and it has an IPv6 address for a client that uses that. */
-    @Test
-    void aServerMeetsAClientOfTheOtherFamily() throws Exception {
-        try (Context context = Devices.open(PortOptions.of(device).gid(GLOBAL));
-                ProtectionDomain domain = context.allocateProtectionDomain();
-                CompletionQueue completions = context.createCompletionQueue(4, 1, null);
-                QueuePair client = domain.createQueuePair(completions, 1, 0);
-                ConnectedPair server = ConnectedPair.open(device, device, 4096)) {
-            assertFalse(server.server.queuePair.endpoint().gid()[0] == 0x20, "the server prefers IPv4");
-            server.server.queuePair.connect(client.endpoint());
-            Endpoint answer = server.server.queuePair.endpoint();
-            assertArrayEquals(GidEntries.gid(GLOBAL), answer.gid());
-            client.connect(answer);
-            assertArrayEquals(GidEntries.gid(GLOBAL), client.endpoint().gid());
-        }
-    }
-
-    /** An address leaves between two connections of an open device, and between the two halves of one. */
-    @Test
-    void theChoiceIsMadeWithEachConnection() throws Exception {
-        try (ConnectedPair early = ConnectedPair.open(device, device, 4096)) {
-            Endpoint told = early.server.queuePair.endpoint();
-            withoutIpv4();
-            String said = assertThrows(VerbsException.class, () -> early.client.queuePair.connect(told))
-                    .getMessage();
-            assertTrue(said.contains(" has left the table of port 1 of " + device), said);
-            try (QueuePair one = early.client.domain.createQueuePair(early.client.completions, 1, 0);
-                    QueuePair other = early.server.domain.createQueuePair(early.server.completions, 1, 0)) {
-                one.connect(other.endpoint());
-                other.connect(one.endpoint());
-                assertArrayEquals(GidEntries.gid(GLOBAL), one.endpoint().gid());
-                assertArrayEquals(GidEntries.gid(GLOBAL), other.endpoint().gid());
-            }
         }
     }
 
