@@ -74,6 +74,7 @@ public final class FarMapBuilder {
     private @Nullable Duration term;
     private Duration mostTerm = DEFAULT_MOST_TERM;
     private int queues = LeasedDescriptor.MOST_QUEUES;
+    private boolean reports = true;
     private LongSupplier leaseClock = System::nanoTime;
     private @Nullable Duration life;
     private Duration replaceAfter = Duration.ofMinutes(5);
@@ -181,7 +182,8 @@ public final class FarMapBuilder {
     /**
      * For how long a leased map leases its blocks to clients: an object that was used about 2^n times lately for n
      * times {@code step}, and at most {@code longest}. A block that was replaced is used again when its lease is over.
-     * By default 1 s and 10 s; zero for no leases. Only for creating a map.
+     * By default 1 s and 10 s. If {@code longest} is zero, there are no leases, and objects become less popular as if
+     * there were. Only for creating a map.
      *
      * @throws IllegalArgumentException if one is negative or above a minute
      */
@@ -200,7 +202,7 @@ public final class FarMapBuilder {
      * How many LRU queues a leased map has for each size of blocks, 16 by default: an object that was used about 2^n
      * times lately is in queue n, at most in the last. Only for creating a map.
      *
-     * @param count 1, in which case it gives no leases, to 16
+     * @param count 1 to 16; 1: an LRU list, in which every object has the term {@code step}
      */
     public FarMapBuilder leaseQueues(int count) {
         if (count < 1 || count > LeasedDescriptor.MOST_QUEUES) {
@@ -208,6 +210,16 @@ public final class FarMapBuilder {
                     "a leased map of " + count + " queues; it has 1 to " + LeasedDescriptor.MOST_QUEUES);
         }
         queues = count;
+        return this;
+    }
+
+    /**
+     * Whether this process reports to the servers of a leased map what it has read without asking them, as it does by
+     * default. Without reports the map evicts what only this process reads: for one that reads objects which others
+     * should not keep for its sake, such as a backup. Other processes choose for themselves.
+     */
+    public FarMapBuilder reports(boolean value) {
+        reports = value;
         return this;
     }
 
@@ -389,6 +401,7 @@ public final class FarMapBuilder {
         same.device = device;
         same.without = without;
         same.pointers = pointers;
+        same.reports = reports;
         same.leaseClock = leaseClock;
         AtomicReference<Runnable> onLost = new AtomicReference<>(() -> {});
         FarMap.ReopeningWay again = addresses -> {
@@ -432,6 +445,11 @@ public final class FarMapBuilder {
         if (term != null) {
             throw new IllegalArgumentException("leases of " + term + " up to " + mostTerm
                     + " in a map of the disaggregated engine, which gives none; leave them out, or make a leased map");
+        }
+        if (queues != LeasedDescriptor.MOST_QUEUES || !reports) {
+            throw new IllegalArgumentException((reports ? queues + " LRU queues" : "no reports of READs")
+                    + " in a map of the disaggregated engine, which has neither queues nor reports; leave that out, or"
+                    + " make a leased map");
         }
         SpaceShape.of(regionBytes, regions, wanted);
         MapDescriptor descriptor = new MapDescriptor(
@@ -515,7 +533,7 @@ public final class FarMapBuilder {
     }
 
     private FarMap.ConnectionMaker leased(RemoteMemory remote, LeasedDescriptor descriptor, List<RemoteSpace> spaces) {
-        LeasedPointers kept = new LeasedPointers(pointers);
+        LeasedPointers kept = new LeasedPointers(pointers, reports);
         try {
             LeasedConnection made = new LeasedConnection(remote, descriptor, spaces, kept, leaseClock);
             return _ -> made;

@@ -23,7 +23,7 @@ import java.util.function.LongSupplier;
  * <p><b>Invariants.</b> Of a key at most one block says live: a set marks the old block before the new one says so. A
  * block's bytes change only when its mark says that it is not live and its lease is over by this server's clock. When a
  * call returns, its marks are behind a fence, so a READ that is posted after the answer has come finds them. An object
- * whose time has ended is marked before any caller hears that it is absent.
+ * whose time has ended is marked before any caller learns that it is absent.
  *
  * <p><b>A call that does not end</b>, since something was thrown in it or its thread has died, leaves a prefix of its
  * stores. Blocks and entries say all: an entry whose block is marked, or was never live, is an absent key. So the next
@@ -83,7 +83,7 @@ final class LeasedShard {
     private long evictions;
     /** How many entries the chain of the call's key has, if the key is absent. */
     private int chain;
-    /** Ran by tests at each point at which a call may not go on. */
+    /** Ran by tests at each point at which a call may stop. */
     private Runnable fault = () -> {};
 
     /**
@@ -110,12 +110,12 @@ final class LeasedShard {
         queues = new PopularityQueues(entries, map.queues());
         heapAt = at + shape.heap();
         marked = new EntryHeap(memory, heapAt, entries::leasedUntil);
-        terms = new LeaseTerms(map.termNanos(), map.mostTermNanos());
+        terms = new LeaseTerms(map.termNanos(), map.mostTermNanos(), map.queues());
         allBytes = (long) shape.segments() * ShardShape.SEGMENT_BYTES;
         counts = new ShardCounts(allBytes);
     }
 
-    /** For tests: runs this at each point at which a call may not go on. */
+    /** For tests: runs this at each point at which a call may stop. */
     void fail(Runnable atPoint) {
         fault = atPoint;
     }
@@ -525,7 +525,7 @@ final class LeasedShard {
 
     /** For how long an object stays in a queue without a use, as {@link #ticks}. */
     private long stay(int queue) {
-        return terms.of(queue) / NANOS_PER_USE + 1;
+        return terms.stay(queue) / NANOS_PER_USE + 1;
     }
 
     /**

@@ -22,7 +22,7 @@ import picocli.CommandLine.Spec;
         name = "simulate",
         description = "Simulate a data center's unallocated and stranded memory, and caches that live in it.",
         mixinStandardHelpOptions = true,
-        subcommands = SimulateSpotCommand.class,
+        subcommands = {SimulateSpotCommand.class, SimulatePlacementCommand.class},
         sortOptions = false)
 public final class SimulateCommand implements Subcommand, Callable<Integer> {
 

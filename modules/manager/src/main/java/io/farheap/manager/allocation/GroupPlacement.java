@@ -1,0 +1,239 @@
+package io.farheap.manager.allocation;
+
+import io.farheap.manager.allocation.Offer.Kind;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.ToDoubleFunction;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Places ranges in coding groups (CodingSets: Hydra, section 5): a range takes the k + r least loaded servers of a
+ * random group, or of a random part of it if the code is small ({@link CodingGroup#parts}).
+ *
+ * <p>Beyond the paper, it can look at two random groups and take the emptier one. Groups that are chosen at random
+ * differ more in load than their servers do, and l spare servers of a group even out only what is within it.
+ *
+ * <p>Of equally loaded servers of a group the ones with the first places are taken. So the same sets of servers come
+ * again and again, and if l is large some sets of r + 1 servers of a group never have a range in common.
+ */
+public final class GroupPlacement implements RangePlacement {
+
+    /** Random choices that may find no room before all groups are looked at. */
+    private static final int ATTEMPTS = 8;
+
+    private final CodingGroups groups;
+    private final Kind kind;
+    private final RandomGenerator random;
+    private final int candidates;
+
+    /** The servers of the best choice so far, and of the one that is looked at, from the least loaded on. */
+    private Choice best = new Choice();
+
+    private Choice next = new Choice();
+
+    /**
+     * @param kind of the servers that may be chosen
+     * @param candidates random groups of which the emptiest is taken: 1 (the paper's) or 2
+     * @throws IllegalArgumentException for another number of candidates
+     */
+    public GroupPlacement(CodingGroups groups, Kind kind, RandomGenerator random, int candidates) {
+        if (candidates < 1 || candidates > 2) {
+            throw new IllegalArgumentException(
+                    candidates + " candidates for a range; take 1 or 2 groups, of which the emptier is used");
+        }
+        this.groups = groups;
+        this.kind = kind;
+        this.random = random;
+        this.candidates = candidates;
+    }
+
+    /** The least loaded servers of a part. */
+    private static final class Choice {
+
+        GroupServer[] servers = {};
+        double[] loads = {};
+        int count;
+
+        /**
+         * Finds at most {@code splits} servers of a part, the least loaded ones. Returns the sum of their loads, or
+         * FULL.
+         */
+        double of(CodingGroup group, int part, int splits, ToDoubleFunction<GroupServer> load) {
+            if (servers.length != splits) {
+                servers = new GroupServer[splits];
+                loads = new double[splits];
+            }
+            count = 0;
+            int parts = CodingGroup.parts(group.size(), splits);
+            int end = CodingGroup.partStart(group.size(), parts, part + 1);
+            for (int place = CodingGroup.partStart(group.size(), parts, part); place < end; place++) {
+                GroupServer server = group.at(place);
+                if (server != null) {
+                    insert(server, load.applyAsDouble(server));
+                }
+            }
+            double sum = 0;
+            for (int i = 0; i < count; i++) {
+                sum += loads[i];
+            }
+            return count < splits ? FULL : sum;
+        }
+
+        private void insert(GroupServer server, double load) {
+            if (load == FULL || count == servers.length && load >= loads[count - 1]) {
+                return;
+            }
+            int i = count < servers.length ? count++ : count - 1;
+            for (; i > 0 && loads[i - 1] > load; i--) {
+                loads[i] = loads[i - 1];
+                servers[i] = servers[i - 1];
+            }
+            loads[i] = load;
+            servers[i] = server;
+        }
+    }
+
+    @Override
+    public @Nullable List<GroupServer> choose(int splits, ToDoubleFunction<GroupServer> load) {
+        List<CodingGroup> all = groups.groups(kind);
+        int parts = all.size() * CodingGroup.parts(groups.size(), splits);
+        double least = FULL;
+        for (int attempt = 0; attempt < ATTEMPTS && least == FULL && parts > 0; attempt++) {
+            int first = random.nextInt(parts);
+            least = look(all, first, splits, load, least);
+            if (candidates == 2 && parts > 1) {
+                int second = random.nextInt(parts - 1);
+                least = look(all, second < first ? second : second + 1, splits, load, least);
+            }
+        }
+        if (least == FULL) {
+            for (int part = 0; part < parts; part++) {
+                least = look(all, part, splits, load, least);
+            }
+        }
+        return least == FULL ? null : new ArrayList<>(Arrays.asList(best.servers));
+    }
+
+    /** Keeps the choice of a part if its load is below the least one so far, and returns the least one then. */
+    private double look(
+            List<CodingGroup> all, int index, int splits, ToDoubleFunction<GroupServer> load, double least) {
+        int parts = CodingGroup.parts(groups.size(), splits);
+        double sum = next.of(all.get(index / parts), index % parts, splits, load);
+        if (sum >= least) {
+            return least;
+        }
+        Choice before = best;
+        best = next;
+        next = before;
+        return sum;
+    }
+
+    /**
+     * Chooses a server of the part in which most of the range's slabs are. If none there has room, it takes the least
+     * loaded server that is left over, else one of another group, and says that this is outside.
+     */
+    @Override
+    public @Nullable SlabChoice replace(List<GroupServer> rest, int splits, ToDoubleFunction<GroupServer> load) {
+        int parts = CodingGroup.parts(groups.size(), splits);
+        GroupPart home = home(rest, parts);
+        if (home != null) {
+            GroupServer inside = lighter(null, home.servers(parts), rest, load);
+            if (inside != null) {
+                return new SlabChoice(inside, false);
+            }
+        }
+        GroupServer outside = null;
+        for (List<GroupServer> domain : groups.leftOverByDomain(kind)) {
+            outside = lighter(outside, domain, rest, load);
+        }
+        List<CodingGroup> all = groups.groups(kind);
+        for (int attempt = 0; attempt < ATTEMPTS && outside == null && !all.isEmpty(); attempt++) {
+            outside = lighter(null, all.get(random.nextInt(all.size())).servers(), rest, load);
+        }
+        if (outside == null) {
+            for (CodingGroup group : all) {
+                outside = lighter(outside, group.servers(), rest, load);
+            }
+        }
+        return outside == null ? null : new SlabChoice(outside, true);
+    }
+
+    @Override
+    public List<GroupServer> outside(List<GroupServer> range, int splits) {
+        GroupPart home = home(range, CodingGroup.parts(groups.size(), splits));
+        if (home == null) {
+            return new ArrayList<>(range);
+        }
+        List<GroupServer> outside = new ArrayList<>(range);
+        outside.removeAll(home.members);
+        return outside;
+    }
+
+    /** Returns the part with the most of some servers; null if none of them is in a group. */
+    private @Nullable GroupPart home(List<GroupServer> servers, int parts) {
+        List<GroupPart> found = new ArrayList<>(2);
+        GroupPart most = null;
+        for (GroupServer server : servers) {
+            CodingGroup group = groups.groupOf(server.id());
+            if (group != null) {
+                int part = CodingGroup.partOf(group.size(), parts, groups.placeOf(server.id()));
+                GroupPart same = null;
+                for (GroupPart each : found) {
+                    same = each.group == group && each.part == part ? each : same;
+                }
+                if (same == null) {
+                    same = new GroupPart(group, part);
+                    found.add(same);
+                }
+                same.members.add(server);
+                most = most == null || same.members.size() > most.members.size() ? same : most;
+            }
+        }
+        return most;
+    }
+
+    /** A part of a group, and the servers there of a range. */
+    private static final class GroupPart {
+
+        final CodingGroup group;
+        final int part;
+        final List<GroupServer> members = new ArrayList<>();
+
+        GroupPart(CodingGroup group, int part) {
+            this.group = group;
+            this.part = part;
+        }
+
+        List<GroupServer> servers(int parts) {
+            List<GroupServer> servers = new ArrayList<>();
+            int end = CodingGroup.partStart(group.size(), parts, part + 1);
+            for (int place = CodingGroup.partStart(group.size(), parts, part); place < end; place++) {
+                GroupServer server = group.at(place);
+                if (server != null) {
+                    servers.add(server);
+                }
+            }
+            return servers;
+        }
+    }
+
+    /** Returns the least loaded of a server and those of a list that fit beside a range's other servers. */
+    private static @Nullable GroupServer lighter(
+            @Nullable GroupServer before,
+            List<GroupServer> servers,
+            List<GroupServer> rest,
+            ToDoubleFunction<GroupServer> load) {
+        GroupServer best = before;
+        double least = before == null ? FULL : load.applyAsDouble(before);
+        for (GroupServer server : servers) {
+            double own = load.applyAsDouble(server);
+            if (own < least && !server.sharesDomain(rest)) {
+                best = server;
+                least = own;
+            }
+        }
+        return best;
+    }
+}
