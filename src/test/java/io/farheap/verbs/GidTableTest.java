@@ -35,7 +35,7 @@ class GidTableTest {
         return ethernet(lines).candidates("").getFirst().index();
     }
 
-    /** openucx/ucx 10939: index 1 is link-local, and only index 3 is usable. */
+    /** The first entry of RoCEv2 is link-local, and only a later one reaches other machines. */
     @Test
     void globalIpv6ComesBeforeLinkLocal() {
         assertEquals(3, preferred("""
@@ -46,7 +46,7 @@ class GidTableTest {
                 """));
     }
 
-    /** openucx/ucx 11105, kvcache-ai/Mooncake 2747: a port without IPv4 has a unique local address behind its fe80. */
+    /** A port without IPv4 has a unique local address behind its link-local one. */
     @Test
     void aUniqueLocalAddressRoutes() {
         assertEquals(1, preferred("""
@@ -55,7 +55,7 @@ class GidTableTest {
                 """));
     }
 
-    /** NVIDIA/nccl 769: with index 1 connections time out, with index 3 they work. */
+    /** With the link-local entry connections time out, and with the IPv4 entry of the bond they work. */
     @Test
     void ipv4ComesFirst() {
         assertEquals(3, preferred("""
@@ -77,7 +77,7 @@ class GidTableTest {
                 """));
     }
 
-    /** kvcache-ai/Mooncake 1593: there is no IPv4 address at all. */
+    /** There is no address that routes at all. */
     @Test
     void linkLocalIsTakenIfThereIsNothingElse() {
         assertEquals(1, preferred("""
@@ -87,7 +87,7 @@ class GidTableTest {
         assertEquals(0, preferred("0 fe80::225:9dff:fe33:33aa v1 bond1"));
     }
 
-    /** kvcache-ai/Mooncake 946: index 3 is another container's. */
+    /** The first IPv4 entry was a container's, whose network interface has gone. */
     @Test
     void anEntryWithoutAnInterfaceIsPassedOver() {
         assertEquals(7, preferred("""
@@ -102,7 +102,7 @@ class GidTableTest {
                 said);
     }
 
-    /** NVIDIA/nccl 1333: the entry has moved from index 3 to index 8. */
+    /** Other addresses came, and the entry has moved to another index. */
     @Test
     void anEntryIsFoundAtItsNewIndex() {
         GidEntry entry = ethernet("""
@@ -124,7 +124,7 @@ class GidTableTest {
                 said);
     }
 
-    /** openucx/ucx 9484: an interface tells entries of one address apart. */
+    /** Two interfaces have one address: the interface tells their entries apart. */
     @Test
     void anInterfaceChoosesAmongEqualAddresses() {
         GidTable table = ethernet(VXLAN_AND_BOND);
