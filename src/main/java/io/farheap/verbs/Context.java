@@ -165,7 +165,7 @@ public final class Context implements AutoCloseable {
      * 3 10.0.0.5 (RoCEv2, eth0)}. The one that the port in use prefers ends with {@link #PREFERRED}.
      */
     public List<String> gids(PortInfo port) {
-        GidTable table = gidTable(port, port.gidEntries());
+        GidTable table = gidTable(port, 0, port.gidEntries());
         int preferred = activePort == null || activePort.number() != port.number() ? -1 : preferred(table);
         return table.entries().stream()
                 .map(entry -> entry.index() == preferred ? entry + PREFERRED : entry.toString())
@@ -187,6 +187,13 @@ public final class Context implements AutoCloseable {
      * @throws VerbsException if there is none, or the options name one that the port does not have
      */
     List<GidEntry> candidates(PortInfo port) {
+        if (GidTable.isIndex(options.gid())) {
+            int index = Integer.parseInt(options.gid());
+            GidTable alone = gidTable(port, index, Math.min(index + 1, port.gidEntries()));
+            if (alone.has(options.gid())) {
+                return alone.candidates(options.gid());
+            }
+        }
         GidTable table = gidTable(port);
         if (options.gid().isEmpty() || table.has(options.gid())) {
             return table.candidates(options.gid());
@@ -194,7 +201,7 @@ public final class Context implements AutoCloseable {
         for (PortInfo other : ports()) {
             if (other.number() != port.number()
                     && !isIndex(options.gid())
-                    && gidTable(other, other.gidEntries()).has(options.gid())) {
+                    && gidTable(other, 0, other.gidEntries()).has(options.gid())) {
                 throw new VerbsException(options.gid() + " names a GID of " + name(other) + ", and " + name(port)
                         + " is in use; choose a GID of that port, or the device " + device.name() + ":"
                         + other.number());
@@ -207,14 +214,31 @@ public final class Context implements AutoCloseable {
         return gid.chars().allMatch(Character::isDigit);
     }
 
-    /** The port's GID table now, as far as connections need it. */
-    GidTable gidTable(PortInfo port) {
-        boolean first = !port.ethernet() && options.gid().isEmpty();
-        return gidTable(port, first ? Math.min(1, port.gidEntries()) : port.gidEntries());
+    /**
+     * The index that an entry of an earlier table has now. Only if it has moved is the table read.
+     *
+     * @throws VerbsException if it is no longer there
+     */
+    int gidIndex(PortInfo port, GidEntry entry) {
+        return !port.ethernet() || GidTable.isThere(directory(port), entry, source(port))
+                ? entry.index()
+                : gidTable(port).index(entry);
     }
 
-    private GidTable gidTable(PortInfo port, int length) {
-        GidTable.Source source = new GidTable.Source() {
+    /** The port's GID table now, as far as connections need it. */
+    private GidTable gidTable(PortInfo port) {
+        boolean first = !port.ethernet() && options.gid().isEmpty();
+        return gidTable(port, 0, first ? Math.min(1, port.gidEntries()) : port.gidEntries());
+    }
+
+    private GidTable gidTable(PortInfo port, int from, int to) {
+        List<GidEntry> entries = GidTable.read(
+                directory(port), port.ethernet(), from, to, source(port), InterfaceAddresses::read);
+        return new GidTable(name(port), port.ethernet(), entries);
+    }
+
+    private GidTable.Source source(PortInfo port) {
+        return new GidTable.Source() {
             @Override
             public byte @Nullable [] gid(int index) {
                 return Context.this.gid(port.number(), index);
@@ -225,8 +249,6 @@ public final class Context implements AutoCloseable {
                 return gidType(port.number(), index);
             }
         };
-        return new GidTable(
-                name(port), port.ethernet(), GidTable.read(directory(port), port.ethernet(), length, source));
     }
 
     /** The port's directory in sysfs. */

@@ -16,9 +16,10 @@ import org.jspecify.annotations.Nullable;
  * @param networkBits the length of the network's prefix in bits, of 128 for IPv4 too; 0 if it is not known
  * @param netInterface the network interface that has this address; empty if none has it here; null if it is not known
  * @param bytes the GID, 16 bytes: on Ethernet an IPv6 address, or an IPv4 address that is mapped into one
+ * @param elsewhere whether the interface is another network namespace's: here, none of that name has this address
  */
 record GidEntry(
-        int index, int type, int networkBits, @Nullable String netInterface, byte[] bytes) {
+        int index, int type, int networkBits, @Nullable String netInterface, byte[] bytes, boolean elsewhere) {
 
     static final int INFINIBAND = 0;
     static final int ROCE_V1 = 1;
@@ -42,6 +43,11 @@ record GidEntry(
     /** The most entries that a message names. */
     private static final int MOST_NAMED = 8;
 
+    /** An entry whose interface, if it is known, is this network namespace's. */
+    GidEntry(int index, int type, int networkBits, @Nullable String netInterface, byte[] bytes) {
+        this(index, type, networkBits, netInterface, bytes, false);
+    }
+
     /** A peer's entry, of which the rest is not known. */
     static GidEntry ofPeer(int type, byte[] gid) {
         return new GidEntry(FOREIGN, type, 0, null, gid);
@@ -49,7 +55,22 @@ record GidEntry(
 
     /** Whether the address is an IPv4 address. */
     boolean isIpv4() {
-        return Arrays.equals(bytes, 0, IPV4_PREFIX_BYTES, IPV4_PREFIX, 0, IPV4_PREFIX_BYTES);
+        return isIpv4(bytes);
+    }
+
+    /** Whether a GID is an IPv4 address. */
+    static boolean isIpv4(byte[] gid) {
+        return Arrays.equals(gid, 0, IPV4_PREFIX_BYTES, IPV4_PREFIX, 0, IPV4_PREFIX_BYTES);
+    }
+
+    /** The GID of an address of 4 or 16 bytes. */
+    static byte[] mapped(byte[] address) {
+        if (address.length == GID_BYTES) {
+            return address;
+        }
+        byte[] gid = Arrays.copyOf(IPV4_PREFIX, GID_BYTES);
+        System.arraycopy(address, 0, gid, IPV4_PREFIX_BYTES, address.length);
+        return gid;
     }
 
     /** Whether the address is one of its link alone, of either family: 169.254.0.0/16 or fe80::/10. */
@@ -166,6 +187,9 @@ record GidEntry(
         text.append(address(bytes)).append(" (").append(typeName());
         if (netInterface != null) {
             text.append(", ").append(netInterface.isEmpty() ? "no interface" : netInterface);
+        }
+        if (elsewhere) {
+            text.append(" elsewhere");
         }
         return text.append(')').toString();
     }

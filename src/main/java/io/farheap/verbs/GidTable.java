@@ -2,17 +2,13 @@ package io.farheap.verbs;
 
 import java.io.IOException;
 import java.net.InetAddress;
-import java.net.InterfaceAddress;
-import java.net.NetworkInterface;
-import java.net.SocketException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,10 +20,6 @@ final class GidTable {
 
     /** An address vector has one byte for the index. */
     private static final int MAX_ENTRIES = 256;
-
-    private static final int IPV6_BITS = 128;
-    private static final int IPV4_BITS = 32;
-    private static final int IPV4_BYTES = 4;
 
     /** A port's table as the verbs library returns it. */
     interface Source {
@@ -59,26 +51,57 @@ final class GidTable {
      *
      * @param directory the port's directory in sysfs, which a device of a library alone does not have
      * @param ethernet whether the port's link layer is Ethernet
-     * @param length of the table
+     * @param from the first index
+     * @param to behind the last index, at most the length of the table
+     * @param addresses called at most once, if an entry has a network interface
      */
-    static List<GidEntry> read(Path directory, boolean ethernet, int length, Source source) {
+    static List<GidEntry> read(
+            Path directory,
+            boolean ethernet,
+            int from,
+            int to,
+            Source source,
+            Supplier<InterfaceAddresses> addresses) {
         Path attributes = directory.resolve("gid_attrs");
-        boolean interfaces = Files.isDirectory(attributes.resolve("ndevs"));
-        Map<String, List<InterfaceAddress>> addresses = new HashMap<>();
+        // On InfiniBand no entry has an interface.
+        boolean interfaces = ethernet && Files.isDirectory(attributes.resolve("ndevs"));
+        InterfaceAddresses here = null;
         List<GidEntry> entries = new ArrayList<>();
-        for (int index = 0; index < Math.min(length, MAX_ENTRIES); index++) {
+        for (int index = from; index < Math.min(to, MAX_ENTRIES); index++) {
             byte[] gid = source.gid(index);
             if (gid == null) {
                 continue;
             }
-            String netInterface = interfaces ? text(attributes, "ndevs", index) : null;
-            int bits = netInterface == null || netInterface.isEmpty()
-                    ? 0
-                    : networkBits(addresses.computeIfAbsent(netInterface, GidTable::addresses), gid);
             int type = ethernet ? type(attributes, index, source) : GidEntry.INFINIBAND;
-            entries.add(new GidEntry(index, type, bits, netInterface, gid));
+            String netInterface = interfaces ? text(attributes, "ndevs", index) : null;
+            if (netInterface == null || netInterface.isEmpty()) {
+                entries.add(new GidEntry(index, type, 0, netInterface, gid));
+                continue;
+            }
+            if (here == null) {
+                here = addresses.get();
+            }
+            entries.add(new GidEntry(
+                    index,
+                    type,
+                    here.networkBits(netInterface, gid),
+                    netInterface,
+                    gid,
+                    here.lacks(netInterface, gid)));
         }
         return entries;
+    }
+
+    /** Whether an entry of an earlier table of an Ethernet port is still at its index. It alone is read. */
+    static boolean isThere(Path directory, GidEntry entry, Source source) {
+        byte[] gid = source.gid(entry.index());
+        if (gid == null || !Arrays.equals(gid, entry.bytes())) {
+            return false;
+        }
+        Path attributes = directory.resolve("gid_attrs");
+        return type(attributes, entry.index(), source) == entry.type()
+                && (entry.netInterface() == null
+                        || entry.netInterface().equals(text(attributes, "ndevs", entry.index())));
     }
 
     /** The type on Ethernet; an old library does not return it. */
@@ -104,37 +127,6 @@ final class GidTable {
         }
     }
 
-    private static List<InterfaceAddress> addresses(String netInterface) {
-        try {
-            NetworkInterface found = NetworkInterface.getByName(netInterface);
-            return found == null ? List.of() : found.getInterfaceAddresses();
-        } catch (SocketException e) {
-            return List.of();
-        }
-    }
-
-    private static int networkBits(List<InterfaceAddress> addresses, byte[] gid) {
-        for (InterfaceAddress address : addresses) {
-            byte[] bytes = address.getAddress().getAddress();
-            int bits = address.getNetworkPrefixLength();
-            if (bits > 0 && Arrays.equals(mapped(bytes), gid)) {
-                return bytes.length == IPV4_BYTES ? IPV6_BITS - IPV4_BITS + bits : bits;
-            }
-        }
-        return 0;
-    }
-
-    private static byte[] mapped(byte[] address) {
-        if (address.length != IPV4_BYTES) {
-            return address;
-        }
-        byte[] gid = new byte[IPV6_BITS / Byte.SIZE];
-        gid[gid.length - IPV4_BYTES - 1] = (byte) 0xFF;
-        gid[gid.length - IPV4_BYTES - 2] = (byte) 0xFF;
-        System.arraycopy(address, 0, gid, gid.length - IPV4_BYTES, IPV4_BYTES);
-        return gid;
-    }
-
     /** The entries that are not empty, in the order of their indices. */
     List<GidEntry> entries() {
         return entries;
@@ -142,8 +134,8 @@ final class GidTable {
 
     /**
      * The entries by which a connection may be addressed, the best first. On Ethernet they are those whose network
-     * interface is there, by their {@link GidEntry#rank}, of one rank by their index. On InfiniBand it is entry 0,
-     * which every port has.
+     * interface is there, in this network namespace if any is, by their {@link GidEntry#rank}, of one rank by their
+     * index. On InfiniBand it is entry 0, which every port has.
      *
      * @param wanted an index, an address or a network interface that the user has chosen; empty for any
      * @return at least one, at most {@value GidEntry#MOST_TOLD}
@@ -166,13 +158,20 @@ final class GidTable {
             throw new VerbsException(port + " has no GID with a network interface, only " + GidEntry.list(entries)
                     + "; give its interface an address, in the network namespace of this process");
         }
-        return best(usable);
+        return best(here(usable));
+    }
+
+    /** Those of this network namespace; if none is, all: what is known here may be wrong. */
+    private static List<GidEntry> here(List<GidEntry> entries) {
+        List<GidEntry> here =
+                entries.stream().filter(entry -> !entry.elsewhere()).toList();
+        return here.isEmpty() ? entries : here;
     }
 
     private GidEntry first() {
         return !entries.isEmpty() && entries.getFirst().index() == 0
                 ? entries.getFirst()
-                : new GidEntry(0, GidEntry.INFINIBAND, 0, null, new byte[IPV6_BITS / Byte.SIZE]);
+                : new GidEntry(0, GidEntry.INFINIBAND, 0, null, new byte[Endpoint.GID_BYTES]);
     }
 
     private static List<GidEntry> best(List<GidEntry> entries) {
@@ -188,15 +187,28 @@ final class GidTable {
     }
 
     private List<GidEntry> matching(String wanted) {
-        if (wanted.matches("\\d{1,3}")) {
+        if (isIndex(wanted)) {
             int index = Integer.parseInt(wanted);
             return entries.stream().filter(entry -> entry.index() == index).toList();
         }
-        byte[] address = address(wanted);
+        int percent = wanted.indexOf('%');
+        byte[] address = address(percent < 0 ? wanted : wanted.substring(0, percent));
+        if (address == null) {
+            return here(entries.stream()
+                    .filter(entry -> wanted.equals(entry.netInterface()))
+                    .toList());
+        }
+        // Several interfaces may have one link-local address.
+        String scope = percent < 0 ? "" : wanted.substring(percent + 1);
         return entries.stream()
-                .filter(entry ->
-                        address == null ? wanted.equals(entry.netInterface()) : Arrays.equals(address, entry.bytes()))
+                .filter(entry -> Arrays.equals(address, entry.bytes())
+                        && (percent < 0 || scope.equals(entry.netInterface())))
                 .toList();
+    }
+
+    /** Whether the user's choice is an index of the table. */
+    static boolean isIndex(String wanted) {
+        return wanted.matches("\\d{1,3}");
     }
 
     /** The bytes of a GID that is written as an IPv4 or IPv6 address; null if it is none. */
@@ -205,7 +217,7 @@ final class GidTable {
             return null;
         }
         try {
-            return mapped(InetAddress.ofLiteral(text).getAddress());
+            return GidEntry.mapped(InetAddress.ofLiteral(text).getAddress());
         } catch (IllegalArgumentException e) {
             return null;
         }

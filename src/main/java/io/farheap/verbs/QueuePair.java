@@ -406,7 +406,7 @@ public final class QueuePair implements AutoCloseable {
             MemorySegment destination = MemorySegment.ofAddress(route.address()).reinterpret(Endpoint.GID_BYTES);
             MemorySegment.copy(MemorySegment.ofArray(by.peer().bytes()), 0, destination, 0, Endpoint.GID_BYTES);
             // The table may have changed since the entries were told.
-            int index = domain.context().gidTable(port).index(by.own());
+            int index = domain.context().gidIndex(port, by.own());
             route.sgid_index((byte) index).hop_limit(HOP_LIMIT).traffic_class((byte)
                     options().trafficClass());
             address.is_global((byte) 1);

@@ -11,7 +11,10 @@ final class GidEntries {
 
     private GidEntries() {}
 
-    /** A table of lines {@code INDEX ADDRESS[/BITS] v1|v2 [INTERFACE]}; an entry without an interface has none. */
+    /**
+     * A table of lines {@code INDEX ADDRESS[/BITS] v1|v2 [INTERFACE [elsewhere]]}; an entry without an interface has
+     * none.
+     */
     static List<GidEntry> table(String lines) {
         List<GidEntry> entries = new ArrayList<>();
         lines.lines().filter(line -> !line.isBlank()).forEach(line -> entries.add(entry(line)));
@@ -29,7 +32,8 @@ final class GidEntries {
                 words.get(2).equals("v2") ? GidEntry.ROCE_V2 : GidEntry.ROCE_V1,
                 bits == 0 || !ipv4 ? bits : 96 + bits,
                 words.size() > 3 ? words.get(3) : "",
-                gid);
+                gid,
+                words.contains("elsewhere"));
     }
 
     /** The GID of an IPv4 or IPv6 address. */

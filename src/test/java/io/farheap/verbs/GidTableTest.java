@@ -1,15 +1,20 @@
 package io.farheap.verbs;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import java.io.IOException;
-import java.net.InterfaceAddress;
-import java.net.NetworkInterface;
+import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HexFormat;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -26,6 +31,9 @@ class GidTableTest {
             4 30.153.10.175 v1 bond1
             5 30.153.10.175 v2 bond1
             """;
+
+    /** The addresses of interfaces are not known. */
+    private static final InterfaceAddresses UNKNOWN = interfaces("");
 
     private static GidTable ethernet(String lines) {
         return new GidTable("port 1 of mlx5_0", true, GidEntries.table(lines));
@@ -200,11 +208,16 @@ class GidTableTest {
         assertEquals(0, told.get(1).index());
     }
 
-    /** An entry of the test's port: its GID, and its type as the library returns it. */
-    private record Library(List<String> addresses, int type) implements GidTable.Source {
+    /** The GIDs of the test's port, and the type of all as the library returns it. */
+    private record Library(List<String> addresses, int type, List<Integer> read) implements GidTable.Source {
+
+        Library(List<String> addresses, int type) {
+            this(addresses, type, new ArrayList<>());
+        }
 
         @Override
         public byte[] gid(int index) {
+            read.add(index);
             return addresses.get(index).isEmpty() ? null : GidEntries.gid(addresses.get(index));
         }
 
@@ -220,7 +233,7 @@ class GidTableTest {
         Library old = new Library(List.of("fe80::1", "fe80::1", "", "10.0.0.5", "10.0.0.6", "10.0.0.7"), -1);
         assertEquals(
                 "GID 0 fe80:0:0:0:0:0:0:1 (type unknown), GID 1 fe80:0:0:0:0:0:0:1 (type unknown)",
-                GidEntry.list(GidTable.read(port, true, 2, old)));
+                GidEntry.list(read(port, old, 2, UNKNOWN)));
         Path attributes = port.resolve("gid_attrs");
         Files.createDirectories(attributes.resolve("types"));
         Files.createDirectories(attributes.resolve("ndevs"));
@@ -228,7 +241,7 @@ class GidTableTest {
             Files.writeString(attributes.resolve("types/" + index), index == 0 ? "IB/RoCE v1\n" : "RoCE v2\n");
             Files.writeString(attributes.resolve("ndevs/" + index), index == 3 ? "\n" : "eth7\n");
         }
-        GidTable table = new GidTable("port 1 of mlx5_0", true, GidTable.read(port, true, 6, old));
+        GidTable table = new GidTable("port 1 of mlx5_0", true, read(port, old, 6, UNKNOWN));
         assertEquals(
                 "GID 0 fe80:0:0:0:0:0:0:1 (RoCEv1, eth7), GID 1 fe80:0:0:0:0:0:0:1 (RoCEv2, eth7), "
                         + "GID 3 10.0.0.5 (RoCEv2, no interface), GID 4 10.0.0.6 (RoCEv2, eth7), "
@@ -237,26 +250,149 @@ class GidTableTest {
         assertEquals(4, table.candidates("").getFirst().index());
         assertEquals(
                 GidEntry.INFINIBAND,
-                GidTable.read(port, false, 1, old).getFirst().type());
+                GidTable.read(port, false, 0, 1, old, () -> UNKNOWN).getFirst().type());
+    }
+
+    /** Interfaces of lines {@code INTERFACE ADDRESS/BITS}; each has the hardware address 0c:42:a1:00:00:07. */
+    private static InterfaceAddresses interfaces(String lines) {
+        Map<String, Map<ByteBuffer, Integer>> networkBits = new HashMap<>();
+        lines.lines().forEach(line -> {
+            List<String> words = List.of(line.split("[ /]"));
+            int bits = Integer.parseInt(words.get(2)) + (words.get(1).contains(".") ? 96 : 0);
+            networkBits
+                    .computeIfAbsent(words.getFirst(), name -> new HashMap<>())
+                    .put(ByteBuffer.wrap(GidEntries.gid(words.get(1))), bits);
+        });
+        return new InterfaceAddresses(
+                networkBits, true, name -> HexFormat.of().parseHex("0c42a1000007"));
+    }
+
+    private static List<GidEntry> read(Path port, Library library, int length, InterfaceAddresses addresses) {
+        return GidTable.read(port, true, 0, length, library, () -> addresses);
+    }
+
+    /** Writes the interfaces of the entries, by index, as the kernel's files have them. */
+    private static void writeInterfaces(Path port, String... names) throws IOException {
+        Path directory = Files.createDirectories(port.resolve("gid_attrs/ndevs"));
+        for (int index = 0; index < names.length; index++) {
+            Files.writeString(directory.resolve(Integer.toString(index)), names[index] + "\n");
+        }
     }
 
     @Test
     void theLengthOfTheNetworkIsTheInterfaces(@TempDir Path port) throws IOException {
-        NetworkInterface loopback = NetworkInterface.getByName("lo");
-        InterfaceAddress own = loopback == null
-                ? null
-                : loopback.getInterfaceAddresses().stream()
-                        .filter(address -> address.getAddress().getAddress().length == 4)
-                        .findFirst()
-                        .orElse(null);
-        if (own == null) {
-            return;
-        }
-        Files.createDirectories(port.resolve("gid_attrs/ndevs"));
-        Files.writeString(port.resolve("gid_attrs/ndevs/0"), "lo\n");
-        Library library = new Library(List.of(own.getAddress().getHostAddress(), "10.255.3.4"), GidEntry.ROCE_V2);
-        List<GidEntry> entries = GidTable.read(port, true, 2, library);
-        assertEquals(96 + own.getNetworkPrefixLength(), entries.get(0).networkBits());
-        assertEquals(0, entries.get(1).networkBits());
+        writeInterfaces(port, "eth0", "eth1", "eth0");
+        Library library = new Library(List.of("10.1.0.5", "10.2.0.5", "fd00::5"), GidEntry.ROCE_V2);
+        List<GidEntry> entries =
+                read(port, library, 3, interfaces("eth0 10.1.0.5/24\neth1 10.1.0.5/16\neth0 fd00::5/48"));
+        assertEquals(
+                List.of(120, 0, 48),
+                entries.stream().map(GidEntry::networkBits).toList());
+    }
+
+    /**
+     * All containers of a host see the entries of all, and their interfaces often have one name: the address shows
+     * which are this one's.
+     */
+    @Test
+    void anotherContainersEntryOfTheSameInterfaceNameIsPassedOver(@TempDir Path port) throws IOException {
+        writeInterfaces(port, "net1", "net1", "net1", "eth9");
+        Library library =
+                new Library(List.of("10.56.0.2", "10.56.0.3", "fe80::2", "10.56.0.4"), GidEntry.ROCE_V2);
+        GidTable table = new GidTable(
+                "port 1 of mlx5_0", true, read(port, library, 4, interfaces("net1 10.56.0.3/24\nlo 127.0.0.1/8")));
+        assertEquals("GID 1 10.56.0.3 (RoCEv2, net1)", GidEntry.list(table.candidates("")));
+        assertEquals("GID 1 10.56.0.3 (RoCEv2, net1)", GidEntry.list(table.candidates("net1")));
+        assertEquals("GID 0 10.56.0.2 (RoCEv2, net1 elsewhere)", GidEntry.list(table.candidates("0")), "as it is");
+        GidTable unknown = new GidTable("port 1 of mlx5_0", true, read(port, library, 4, UNKNOWN));
+        assertEquals(4, unknown.candidates("").size(), "nothing is known of the interfaces");
+    }
+
+    /** If what is known of the interfaces fits no entry, it may be wrong. */
+    @Test
+    void entriesElsewhereAreBetterThanNone() {
+        assertEquals(3, preferred("""
+                1 fe80::1 v2 eth0 elsewhere
+                3 10.0.0.5 v2 eth0 elsewhere
+                """));
+        assertEquals(1, preferred("""
+                1 fe80::1 v2 eth0
+                3 10.0.0.5 v2 eth0 elsewhere
+                """));
+    }
+
+    /** The kernel makes a link-local entry of the hardware address, also for an interface without IPv6. */
+    @Test
+    void anEntryThatIsMadeOfTheHardwareAddressIsHere(@TempDir Path port) throws IOException {
+        writeInterfaces(port, "eth0", "eth0", "eth0");
+        Library library = new Library(
+                List.of("fe80::e42:a1ff:fe00:7", "fe80::e42:a1ff:fe00:8", "fe80::e42:a100:100:7"), GidEntry.ROCE_V2);
+        assertEquals(
+                List.of(false, true, false),
+                read(port, library, 3, interfaces("lo 127.0.0.1/8")).stream()
+                        .map(GidEntry::elsewhere)
+                        .toList());
+    }
+
+    /** A JVM of IPv4 alone sees no address of IPv6, and so knows nothing of such entries. */
+    @Test
+    void aJvmOfIpv4AloneKnowsNothingOfIpv6() {
+        InterfaceAddresses addresses = new InterfaceAddresses(
+                Map.of("eth0", Map.of(ByteBuffer.wrap(GidEntries.gid("10.0.0.5")), 120)), false, name -> new byte[0]);
+        assertFalse(addresses.lacks("eth0", GidEntries.gid("fd00::5")));
+        assertFalse(addresses.lacks("eth0", GidEntries.gid("10.0.0.5")));
+        assertTrue(addresses.lacks("eth0", GidEntries.gid("10.0.0.6")));
+    }
+
+    /** This machine's interfaces: a loopback address, if it has one, has its length. */
+    @Test
+    void theAddressesOfThisMachineAreRead() {
+        InterfaceAddresses addresses = InterfaceAddresses.read();
+        byte[] loopback = GidEntries.gid("127.0.0.1");
+        assumeFalse(addresses.lacks("lo", loopback) || addresses.networkBits("lo", loopback) == 0);
+        assertEquals(96 + 8, addresses.networkBits("lo", loopback));
+        assertTrue(addresses.lacks("lo", GidEntries.gid("203.0.113.9")));
+    }
+
+    /** A connection looks at its entry alone, and at the addresses of interfaces once for a table. */
+    @Test
+    void littleIsReadForAConnection(@TempDir Path port) throws IOException {
+        writeInterfaces(port, "eth0", "eth1", "eth2");
+        Library library = new Library(List.of("10.1.0.5", "10.2.0.5", "10.3.0.5"), GidEntry.ROCE_V2);
+        int[] calls = new int[1];
+        List<GidEntry> entries = GidTable.read(port, true, 0, 3, library, () -> {
+            calls[0]++;
+            return UNKNOWN;
+        });
+        assertEquals(1, calls[0]);
+        library.read.clear();
+        assertTrue(GidTable.isThere(port, entries.get(1), library));
+        assertEquals(List.of(1), library.read);
+
+        Library other = new Library(List.of("10.1.0.5", "10.9.0.5", ""), GidEntry.ROCE_V2);
+        assertFalse(GidTable.isThere(port, entries.get(1), other), "another address");
+        assertFalse(GidTable.isThere(port, entries.get(2), other), "no address");
+        assertFalse(
+                GidTable.isThere(port, entries.get(0), new Library(List.of("10.1.0.5"), GidEntry.ROCE_V1)),
+                "another type");
+        writeInterfaces(port, "eth7");
+        assertFalse(GidTable.isThere(port, entries.get(0), library), "another interface");
+
+        library.read.clear();
+        assertEquals(1, GidTable.read(port, true, 2, 3, library, () -> UNKNOWN).size());
+        assertEquals(List.of(2), library.read, "one entry that is chosen by its index");
+    }
+
+    /** Several interfaces may have one link-local address: the scope tells them apart. */
+    @Test
+    void theScopeOfAnAddressIsAnInterface() {
+        GidTable table = ethernet("""
+                1 fe80::1 v2 eth0
+                4 fe80::1 v1 eth0.100
+                5 fe80::1 v2 eth0.100
+                """);
+        assertEquals(5, table.candidates("fe80::1%eth0.100").getFirst().index());
+        assertEquals(1, table.candidates("fe80::1").getFirst().index());
+        assertThrows(VerbsException.class, () -> table.candidates("fe80::1%eth9"));
     }
 }
