@@ -4,8 +4,12 @@ import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,8 +33,8 @@ record GidEntry(
     /** An entry in a message: a byte for the type, one for the length of the prefix, and the GID. */
     static final int ENCODED_BYTES = 18;
     /**
-     * The most entries that a peer receives; a host of many containers has more in its table. A server takes messages
-     * of at most 4 KiB.
+     * The most entries that a peer receives; a host of many containers or VLANs has more in its table. A server takes
+     * messages of at most 4 KiB.
      */
     static final int MOST_TOLD = 32;
 
@@ -109,6 +113,36 @@ record GidEntry(
         return type == other.type && Arrays.equals(bytes, other.bytes);
     }
 
+    /**
+     * At most so many of the entries, in their order. If there are more, the types, the families and the addresses of
+     * one link alone take turns, so that each of these has some; the first entry is always among them.
+     */
+    private static List<GidEntry> some(List<GidEntry> entries, int most) {
+        if (entries.size() <= most) {
+            return entries;
+        }
+        Map<List<Object>, Integer> counts = new HashMap<>();
+        int[] rounds = new int[entries.size()];
+        for (int i = 0; i < rounds.length; i++) {
+            GidEntry entry = entries.get(i);
+            List<Object> group = List.of(entry.type, entry.isIpv4(), entry.isLinkLocal());
+            rounds[i] = counts.getOrDefault(group, 0);
+            counts.put(group, rounds[i] + 1);
+        }
+        return IntStream.range(0, rounds.length)
+                .boxed()
+                .sorted(Comparator.comparingInt((Integer i) -> rounds[i]))
+                .limit(most)
+                .sorted()
+                .map(i -> entries.get(i))
+                .toList();
+    }
+
+    /** The entries, the best first, of which a peer learns: at most {@value #MOST_TOLD}, some of each family. */
+    static List<GidEntry> told(List<GidEntry> entries) {
+        return some(entries, MOST_TOLD);
+    }
+
     /** How many bits at the beginning of both addresses are equal. */
     int commonBits(GidEntry other) {
         int differing = Arrays.mismatch(bytes, other.bytes);
@@ -149,13 +183,13 @@ record GidEntry(
         return entries;
     }
 
-    /** The entries as a message names them, the first {@value #MOST_NAMED} of them. */
+    /** The entries as a message names them, {@value #MOST_NAMED} of them, some of each family. */
     static String list(List<GidEntry> entries) {
         if (entries.isEmpty()) {
             return "no GID";
         }
         String named =
-                entries.stream().limit(MOST_NAMED).map(GidEntry::toString).collect(Collectors.joining(", "));
+                some(entries, MOST_NAMED).stream().map(GidEntry::toString).collect(Collectors.joining(", "));
         int more = entries.size() - MOST_NAMED;
         return more > 0 ? named + " and " + more + " more" : named;
     }

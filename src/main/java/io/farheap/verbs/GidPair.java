@@ -86,22 +86,25 @@ record GidPair(GidEntry own, GidEntry peer) {
     /**
      * The pair for a connection of an Ethernet port.
      *
-     * @param own the entries that this end may use, the best first
-     * @param told whether the peer got them; it may be older, and then knows only the first
+     * @param own all entries that this end may use, the best first
+     * @param told whether the peer got {@linkplain GidEntry#told the ones that it is told}; it may be older, and then
+     *     knows only the first
      * @throws VerbsException if there is no pair
      */
     static GidPair onEthernet(List<GidEntry> own, boolean told, Endpoint peer) {
+        // An end that chooses has all; one that has told its entries finds the pair that the peer finds, too.
+        List<GidEntry> known = told ? GidEntry.told(own) : own;
         if (peer.peerGid().length > 0) {
-            return answered(own, peer);
+            return answered(known, peer);
         }
         List<GidEntry> peers = GidEntry.decode(peer.gids());
         boolean older = peer.gids().length == 0;
         if (older) {
             peers = List.of(GidEntry.ofPeer(GidEntry.UNKNOWN, peer.gid()));
         }
-        GidPair pair = best(older && told ? own.subList(0, 1) : own, peers);
+        GidPair pair = best(older && told ? known.subList(0, 1) : known, peers);
         if (pair == null) {
-            throw none(own, peers, peer);
+            throw none(own, known.size(), peers, peer);
         }
         return pair;
     }
@@ -127,7 +130,7 @@ record GidPair(GidEntry own, GidEntry peer) {
         GidEntry first = own.getFirst();
         List<GidEntry> peers = GidEntry.decode(peer.gids());
         if (peers.stream().anyMatch(entry -> entry.type() > GidEntry.INFINIBAND)) {
-            throw none(own, peers, peer);
+            throw none(own, own.size(), peers, peer);
         }
         // A LID is valid only within its subnet; a router's LID comes from a path query, which needs a subnet
         // administrator.
@@ -138,9 +141,9 @@ record GidPair(GidEntry own, GidEntry peer) {
         return new GidPair(first, GidEntry.ofPeer(first.type(), peer.gid()));
     }
 
-    private static VerbsException none(List<GidEntry> own, List<GidEntry> peers, Endpoint peer) {
+    private static VerbsException none(List<GidEntry> own, int known, List<GidEntry> peers, Endpoint peer) {
         return new VerbsException("cannot reach " + peer + ": no GID of this end, which has " + GidEntry.list(own)
-                + ", is of the same type and address family as one of that end, which has " + GidEntry.list(peers)
+                + (known < own.size() ? ", of which that end was told " + known : "") + ", is of the same type and address family as one of that end, which has " + GidEntry.list(peers)
                 + "; give both ports an IPv4 address, or both an IPv6 address, or choose other GIDs");
     }
 }

@@ -138,7 +138,7 @@ final class GidTable {
      * index. On InfiniBand it is entry 0, which every port has.
      *
      * @param wanted an index, an address or a network interface that the user has chosen; empty for any
-     * @return at least one, at most {@value GidEntry#MOST_TOLD}
+     * @return at least one
      * @throws VerbsException if there is none
      */
     List<GidEntry> candidates(String wanted) {
@@ -177,7 +177,6 @@ final class GidTable {
     private static List<GidEntry> best(List<GidEntry> entries) {
         return entries.stream()
                 .sorted(Comparator.comparingInt((GidEntry entry) -> -entry.rank()))
-                .limit(GidEntry.MOST_TOLD)
                 .toList();
     }
 

@@ -41,7 +41,7 @@ public final class QueuePair implements AutoCloseable {
     private final int inlineBytes;
     private final int depth;
     private final PortInfo port;
-    /** The entries by which the peer may address this queue pair, the best first. */
+    /** All entries by which the peer may address this queue pair, the best first. */
     private final List<GidEntry> gids;
     /** Whether the peer may have received them. */
     private boolean told;
@@ -134,7 +134,7 @@ public final class QueuePair implements AutoCloseable {
 
     /**
      * The endpoint that the peer needs to {@link #connect} to this queue pair. Before this queue pair is connected, it
-     * has all GIDs among which the peer may choose; afterwards it has the choice, too.
+     * has the GIDs among which the peer may choose; afterwards it has the choice, too.
      */
     public Endpoint endpoint() {
         told = true;
@@ -152,7 +152,7 @@ public final class QueuePair implements AutoCloseable {
                 responderResources(),
                 place.user(),
                 place.host(),
-                GidEntry.encode(gids),
+                GidEntry.encode(GidEntry.told(gids)),
                 GidEntry.encode(peer));
     }
 

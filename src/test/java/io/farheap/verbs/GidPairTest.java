@@ -12,6 +12,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /** Both ends of a connection use one pair of GIDs, the best that both have. */
@@ -40,8 +42,8 @@ class GidPairTest {
     private static List<Integer> connect(String client, String server) {
         List<GidEntry> ofClient = candidates(client);
         List<GidEntry> ofServer = candidates(server);
-        GidPair atServer = GidPair.onEthernet(ofServer, false, endpoint(ofClient));
-        GidPair atClient = GidPair.onEthernet(ofClient, true, endpoint(ofServer, atServer));
+        GidPair atServer = GidPair.onEthernet(ofServer, false, endpoint(GidEntry.told(ofClient)));
+        GidPair atClient = GidPair.onEthernet(ofClient, true, endpoint(GidEntry.told(ofServer), atServer));
         assertAgree(atClient, atServer);
         return List.of(atClient.own().index(), atServer.own().index());
     }
@@ -94,6 +96,45 @@ class GidPairTest {
         assertEquals(List.of(1, 1), connect("1 10.2.0.7 v2 eth0.2", vlans.replace("/24", "")), "no end knows it");
         String mirrored = "1 10.2.0.6/24 v2 eth0.2\n2 10.1.0.6/24 v2 eth0.1";
         assertEquals(connect(vlans, mirrored), connect(mirrored, vlans).reversed());
+    }
+
+    /** A port of many VLANs, each of a network of its own; the index is the VLAN's number. */
+    private static String vlans(int count, String version) {
+        return IntStream.range(0, count)
+                .mapToObj(i -> i + " 10.1." + i + ".5/24 " + version + " eth0." + i)
+                .collect(Collectors.joining("\n"));
+    }
+
+    /** A peer is told no more than 32 entries, and the end that chooses has all. */
+    @Test
+    void aPairIsFoundInATableThatIsLongerThanAMessage() {
+        assertEquals(List.of(1, 39), connect("1 10.1.39.7/24 v2 eth0", vlans(40, "v2")), "in one network");
+        String mixed = vlans(40, "v2") + "\n50 2001:db8:1::5 v2 eth0\n51 fe80::5 v2 eth0";
+        assertEquals(List.of(3, 50), connect(IPV6_ALONE, mixed));
+        assertEquals(List.of(50, 3), connect(mixed, IPV6_ALONE));
+        assertEquals(List.of(51, 1), connect(mixed, "1 fe80::7 v2 eth0"));
+    }
+
+    /** Two ends of long tables that choose without an answer know the same entries. */
+    @Test
+    void longTablesAgreeWithoutAnAnswer() {
+        List<GidEntry> one = candidates(vlans(40, "v2"));
+        List<GidEntry> other = candidates("1 10.1.39.7/24 v2 eth0");
+        GidPair here = GidPair.onEthernet(one, true, endpoint(other));
+        GidPair there = GidPair.onEthernet(other, true, endpoint(GidEntry.told(one)));
+        assertAgree(here, there);
+    }
+
+    @Test
+    void theErrorSaysHowManyWereTold() {
+        List<GidEntry> many = candidates(vlans(40, "v2"));
+        String said = assertThrows(
+                        VerbsException.class,
+                        () -> GidPair.onEthernet(many, true, endpoint(candidates("1 fe80::7 v2 eth0"))))
+                .getMessage();
+        assertTrue(said.contains(" and 32 more, of which that end was told 32, is of the same type"), said);
+        List<GidEntry> mixed = candidates(vlans(40, "v2") + "\n50 2001:db8:1::5 v2 eth0");
+        assertTrue(GidEntry.list(mixed).contains("2001:db8:1:0:0:0:0:5"), "each family is named");
     }
 
     @Test

@@ -202,7 +202,9 @@ class GidTableTest {
                 IntStream.range(0, 200)
                         .mapToObj(i -> i + (i == 150 ? " 10.0.0.1" : " fe80::" + i) + " v2 eth0")
                         .toList());
-        List<GidEntry> told = ethernet(many).candidates("");
+        List<GidEntry> all = ethernet(many).candidates("");
+        assertEquals(200, all.size());
+        List<GidEntry> told = GidEntry.told(all);
         assertEquals(GidEntry.MOST_TOLD, told.size());
         assertEquals(150, told.getFirst().index());
         assertEquals(0, told.get(1).index());
