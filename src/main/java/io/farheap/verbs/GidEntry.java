@@ -2,6 +2,7 @@ package io.farheap.verbs;
 
 import java.net.InetAddress;
 import java.net.UnknownHostException;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
@@ -21,9 +22,16 @@ import org.jspecify.annotations.Nullable;
  * @param netInterface the network interface that has this address; empty if none has it here; null if it is not known
  * @param bytes the GID, 16 bytes: on Ethernet an IPv6 address, or an IPv4 address that is mapped into one
  * @param elsewhere whether the interface is another network namespace's: here, none of that name has this address
+ * @param stacked whether the interface is one over the device's own, such as a VLAN's, as far as it is known
  */
 record GidEntry(
-        int index, int type, int networkBits, @Nullable String netInterface, byte[] bytes, boolean elsewhere) {
+        int index,
+        int type,
+        int networkBits,
+        @Nullable String netInterface,
+        byte[] bytes,
+        boolean elsewhere,
+        boolean stacked) {
 
     static final int INFINIBAND = 0;
     static final int ROCE_V1 = 1;
@@ -47,9 +55,9 @@ record GidEntry(
     /** The most entries that a message names. */
     private static final int MOST_NAMED = 8;
 
-    /** An entry whose interface, if it is known, is this network namespace's. */
+    /** An entry whose interface, if it is known, is the device's own, in this network namespace. */
     GidEntry(int index, int type, int networkBits, @Nullable String netInterface, byte[] bytes) {
-        this(index, type, networkBits, netInterface, bytes, false);
+        this(index, type, networkBits, netInterface, bytes, false, false);
     }
 
     /** A peer's entry, of which the rest is not known. */
@@ -106,6 +114,16 @@ record GidEntry(
             return isIpv4() ? 1 : 0;
         }
         return (isLinkLocal() ? 2 : 4) + (isIpv4() ? 1 : 0);
+    }
+
+    /** A copy that is {@link #stacked}, or not. */
+    GidEntry asStacked(boolean over) {
+        return new GidEntry(index, type, networkBits, netInterface, bytes, elsewhere, over);
+    }
+
+    /** What a peer learns of the entry: two entries of one type and address, of different interfaces, are equal. */
+    ByteBuffer identity() {
+        return ByteBuffer.allocate(1 + GID_BYTES).put((byte) type).put(bytes).flip();
     }
 
     /** Whether this is the same address of the same type, at whatever index. */

@@ -2,12 +2,19 @@ package io.farheap.verbs;
 
 import java.io.IOException;
 import java.net.InetAddress;
+import java.nio.ByteBuffer;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -87,9 +94,44 @@ final class GidTable {
                     here.networkBits(netInterface, gid),
                     netInterface,
                     gid,
-                    here.lacks(netInterface, gid)));
+                    here.lacks(netInterface, gid),
+                    false));
         }
-        return entries;
+        return interfaces && distinct(entries).size() < entries.size() ? stacked(directory, entries) : entries;
+    }
+
+    /** The entries, with those marked whose interface is over one that is the device's own. */
+    private static List<GidEntry> stacked(Path directory, List<GidEntry> entries) {
+        Set<String> own = ownInterfaces(directory.resolve("../.."));
+        return entries.stream()
+                .map(entry -> entry.asStacked(
+                        !own.isEmpty() && entry.hasInterface() && !own.contains(String.valueOf(entry.netInterface()))))
+                .toList();
+    }
+
+    /**
+     * The device's interfaces, and the bonds or bridges that these are in: such an interface has its addresses then.
+     * Empty if they are in another network namespace.
+     */
+    private static Set<String> ownInterfaces(Path device) {
+        Set<String> own = new HashSet<>();
+        try (DirectoryStream<Path> interfaces = Files.newDirectoryStream(device.resolve("device/net"))) {
+            for (Path netInterface : interfaces) {
+                own.add(netInterface.getFileName().toString());
+                Path master = netInterface.resolve("master");
+                if (Files.isSymbolicLink(master)) {
+                    own.add(Files.readSymbolicLink(master).getFileName().toString());
+                }
+            }
+        } catch (IOException | DirectoryIteratorException e) {
+            // rxe has no hardware; the kernel has its interface in another file.
+            try {
+                own.add(Files.readString(device.resolve("parent")).strip());
+            } catch (IOException none) {
+                return Set.of();
+            }
+        }
+        return own;
     }
 
     /** Whether an entry of an earlier table of an Ethernet port is still at its index. It alone is read. */
@@ -135,7 +177,8 @@ final class GidTable {
     /**
      * The entries by which a connection may be addressed, the best first. On Ethernet they are those whose network
      * interface is there, in this network namespace if any is, by their {@link GidEntry#rank}, of one rank by their
-     * index. On InfiniBand it is entry 0, which every port has.
+     * index. Of those with one type and address it is one, the device's own interface's before a VLAN's. On InfiniBand
+     * it is entry 0, which every port has.
      *
      * @param wanted an index, an address or a network interface that the user has chosen; empty for any
      * @return at least one
@@ -175,9 +218,29 @@ final class GidTable {
     }
 
     private static List<GidEntry> best(List<GidEntry> entries) {
-        return entries.stream()
-                .sorted(Comparator.comparingInt((GidEntry entry) -> -entry.rank()))
+        return distinct(entries).stream()
+                .sorted(Comparator.comparingInt((GidEntry entry) -> -entry.rank())
+                        .thenComparingInt(GidEntry::index))
                 .toList();
+    }
+
+    /**
+     * One of each type and address: a peer cannot tell those of different interfaces apart. The one of this network
+     * namespace is the best, then that of the device's own interface, then the first.
+     */
+    private static List<GidEntry> distinct(List<GidEntry> entries) {
+        Map<ByteBuffer, GidEntry> distinct = new LinkedHashMap<>();
+        for (GidEntry entry : entries) {
+            GidEntry twin = distinct.get(entry.identity());
+            if (twin == null || isNearer(entry, twin)) {
+                distinct.put(entry.identity(), entry);
+            }
+        }
+        return List.copyOf(distinct.values());
+    }
+
+    private static boolean isNearer(GidEntry entry, GidEntry twin) {
+        return entry.elsewhere() == twin.elsewhere() ? !entry.stacked() && twin.stacked() : twin.elsewhere();
     }
 
     /** Whether the user's choice names an entry. */

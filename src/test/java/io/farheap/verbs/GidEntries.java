@@ -12,8 +12,8 @@ final class GidEntries {
     private GidEntries() {}
 
     /**
-     * A table of lines {@code INDEX ADDRESS[/BITS] v1|v2 [INTERFACE [elsewhere]]}; an entry without an interface has
-     * none.
+     * A table of lines {@code INDEX ADDRESS[/BITS] v1|v2 [INTERFACE [elsewhere] [stacked]]}; an entry without an
+     * interface has none.
      */
     static List<GidEntry> table(String lines) {
         List<GidEntry> entries = new ArrayList<>();
@@ -33,7 +33,8 @@ final class GidEntries {
                 bits == 0 || !ipv4 ? bits : 96 + bits,
                 words.size() > 3 ? words.get(3) : "",
                 gid,
-                words.contains("elsewhere"));
+                words.contains("elsewhere"),
+                words.contains("stacked"));
     }
 
     /** The GID of an IPv4 or IPv6 address. */

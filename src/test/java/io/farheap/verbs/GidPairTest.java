@@ -48,6 +48,14 @@ class GidPairTest {
         return List.of(atClient.own().index(), atServer.own().index());
     }
 
+    /** Two ends of one table agree about the interface, too, of which a peer learns nothing. */
+    private static void assertSameInterface(String table) {
+        List<GidEntry> own = candidates(table);
+        GidPair server = GidPair.onEthernet(own, false, endpoint(own));
+        GidPair client = GidPair.onEthernet(own, true, endpoint(own, server));
+        assertEquals(server.own().netInterface(), client.own().netInterface(), table);
+    }
+
     private static void assertAgree(GidPair one, GidPair other) {
         assertArrayEquals(one.own().bytes(), other.peer().bytes());
         assertArrayEquals(one.peer().bytes(), other.own().bytes());
@@ -96,6 +104,20 @@ class GidPairTest {
         assertEquals(List.of(1, 1), connect("1 10.2.0.7 v2 eth0.2", vlans.replace("/24", "")), "no end knows it");
         String mirrored = "1 10.2.0.6/24 v2 eth0.2\n2 10.1.0.6/24 v2 eth0.1";
         assertEquals(connect(vlans, mirrored), connect(mirrored, vlans).reversed());
+    }
+
+    @Test
+    void twoEndsOfEqualMachinesAreOnOneInterface() {
+        assertSameInterface("1 fe80::1 v2 eth0\n5 fe80::1 v2 eth0.100 stacked");
+        assertSameInterface("1 fe80::1 v2 eth0.100 stacked\n5 fe80::1 v2 eth0");
+        assertEquals(
+                List.of(5, 1),
+                connect(
+                        "1 fe80::1 v2 eth0.100 stacked\n5 fe80::1 v2 eth0",
+                        "1 fe80::2 v2 eth0\n2 fe80::2 v2 eth0.7 stacked"),
+                "both are untagged, in whatever order");
+        assertEquals(
+                1, candidates("1 fe80::1 v2 eth0\n5 fe80::1 v2 eth0.100 stacked").size(), "a peer learns it once");
     }
 
     /** A port of many VLANs, each of a network of its own; the index is the VLAN's number. */

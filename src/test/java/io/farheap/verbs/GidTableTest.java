@@ -385,6 +385,48 @@ class GidTableTest {
         assertEquals(List.of(2), library.read, "one entry that is chosen by its index");
     }
 
+    private static final String VLANS = """
+            1 fe80::1 v2 eth0.1 stacked
+            2 fe80::1 v2 eth0
+            3 fe80::1 v2 eth0 elsewhere
+            4 10.1.0.5 v2 eth0.1 stacked
+            """;
+
+    /** Every VLAN of a port has its link-local address, and a peer learns it once: it is that of the port itself. */
+    @Test
+    void ofOneAddressTheDevicesOwnInterfacesIsTaken() {
+        assertEquals(
+                "GID 4 10.1.0.5 (RoCEv2, eth0.1), GID 2 fe80:0:0:0:0:0:0:1 (RoCEv2, eth0)",
+                GidEntry.list(ethernet(VLANS).candidates("")));
+        assertEquals(2, ethernet(VLANS).candidates("fe80::1").getFirst().index());
+        assertEquals(
+                List.of(4, 1),
+                ethernet(VLANS).candidates("eth0.1").stream()
+                        .map(GidEntry::index)
+                        .toList());
+        String bond = VXLAN_AND_BOND.replace("vxlan.30100", "vxlan.30100 stacked");
+        assertEquals(5, preferred(bond));
+        assertEquals(3, ethernet(bond).candidates("b3.vxlan.30100").getFirst().index());
+    }
+
+    @Test
+    void theDevicesInterfaceAndItsBondAreItsOwn(@TempDir Path device) throws IOException {
+        Path port = Files.createDirectories(device.resolve("ports/1"));
+        Library library = new Library(List.of("10.0.0.5", "10.0.0.5", "fe80::1", "fe80::1"), GidEntry.ROCE_V2);
+        writeInterfaces(port, "bond1.30", "bond1", "eth0", "vx0");
+        assertEquals(List.of(false, false, false, false), stacked(read(port, library, 4, UNKNOWN)), "not known");
+        Files.writeString(device.resolve("parent"), "bond1\n");
+        assertEquals(List.of(true, false, true, true), stacked(read(port, library, 4, UNKNOWN)), "of rxe");
+        Path own = Files.createDirectories(device.resolve("device/net/eth0"));
+        assertEquals(List.of(true, true, false, true), stacked(read(port, library, 4, UNKNOWN)));
+        Files.createSymbolicLink(own.resolve("master"), Path.of("../../../../virtual/net/bond1"));
+        assertEquals(List.of(true, false, false, true), stacked(read(port, library, 4, UNKNOWN)));
+    }
+
+    private static List<Boolean> stacked(List<GidEntry> entries) {
+        return entries.stream().map(GidEntry::stacked).toList();
+    }
+
     /** Several interfaces may have one link-local address: the scope tells them apart. */
     @Test
     void theScopeOfAnAddressIsAnInterface() {
