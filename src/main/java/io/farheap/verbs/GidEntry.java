@@ -51,6 +51,10 @@ record GidEntry(
 
     private static final int GID_BYTES = 16;
     private static final int IPV4_PREFIX_BYTES = 12;
+    private static final byte[] ZERO = new byte[GID_BYTES];
+    /** 224.0.0.0 and those behind it are of groups, or reserved. */
+    private static final int FIRST_IPV4_GROUP = 224;
+
     private static final byte[] IPV4_PREFIX = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, (byte) 0xFF, (byte) 0xFF};
     /** The most entries that a message names. */
     private static final int MOST_NAMED = 8;
@@ -91,6 +95,15 @@ record GidEntry(
             return bytes[IPV4_PREFIX_BYTES] == (byte) 169 && bytes[IPV4_PREFIX_BYTES + 1] == (byte) 254;
         }
         return bytes[0] == (byte) 0xfe && (bytes[1] & 0xc0) == 0x80;
+    }
+
+    /** Whether a packet can be sent to the address: it is neither zero nor one of a group. */
+    boolean isDestination() {
+        if (isIpv4()) {
+            int first = Byte.toUnsignedInt(bytes[IPV4_PREFIX_BYTES]);
+            return first > 0 && first < FIRST_IPV4_GROUP;
+        }
+        return bytes[0] != (byte) 0xff && !Arrays.equals(bytes, ZERO);
     }
 
     /** Whether the network interface is there, as far as the kernel reports: an entry without one sends nothing. */

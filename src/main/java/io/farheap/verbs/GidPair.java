@@ -84,7 +84,8 @@ record GidPair(GidEntry own, GidEntry peer) {
     }
 
     /**
-     * The pair for a connection of an Ethernet port.
+     * The pair for a connection of an Ethernet port. A choice of the peer's counts only if the peer was told among what
+     * to choose.
      *
      * @param own all entries that this end may use, the best first
      * @param told whether the peer got {@linkplain GidEntry#told the ones that it is told}; it may be older, and then
@@ -94,14 +95,14 @@ record GidPair(GidEntry own, GidEntry peer) {
     static GidPair onEthernet(List<GidEntry> own, boolean told, Endpoint peer) {
         // An end that chooses has all; one that has told its entries finds the pair that the peer finds, too.
         List<GidEntry> known = told ? GidEntry.told(own) : own;
-        if (peer.peerGid().length > 0) {
+        if (told && peer.peerGid().length > 0) {
             return answered(known, peer);
         }
-        List<GidEntry> peers = GidEntry.decode(peer.gids());
         boolean older = peer.gids().length == 0;
-        if (older) {
-            peers = List.of(GidEntry.ofPeer(GidEntry.UNKNOWN, peer.gid()));
-        }
+        List<GidEntry> peers = older
+                ? List.of(GidEntry.ofPeer(GidEntry.UNKNOWN, peer.gid()))
+                : GidEntry.decode(peer.gids());
+        peers = peers.stream().filter(GidEntry::isDestination).toList();
         GidPair pair = best(older && told ? known.subList(0, 1) : known, peers);
         if (pair == null) {
             throw none(own, known.size(), peers, peer);
@@ -113,7 +114,12 @@ record GidPair(GidEntry own, GidEntry peer) {
         GidEntry mine = GidEntry.decode(peer.peerGid()).stream().findFirst().orElse(null);
         for (GidEntry entry : own) {
             if (mine != null && entry.isSame(mine)) {
-                return new GidPair(entry, GidEntry.ofPeer(entry.type(), peer.gid()));
+                GidEntry theirs = GidEntry.ofPeer(entry.type(), peer.gid());
+                if (!theirs.isDestination() || theirs.isIpv4() != entry.isIpv4()) {
+                    throw new VerbsException("cannot reach " + peer + ": it sends to " + entry
+                            + ", and its own GID is no address of that family; run the same version at both ends");
+                }
+                return new GidPair(entry, theirs);
             }
         }
         throw new VerbsException(

@@ -265,6 +265,56 @@ class GidPairTest {
                 () -> GidPair.onEthernet(own, true, endpoint(GidEntries.gid("10.0.0.9"), new byte[0], newer)));
     }
 
+    /** A request that already has a choice does not choose for the end that answers. */
+    @Test
+    void aRequestChoosesNothing() {
+        List<GidEntry> client = candidates(BOTH);
+        List<GidEntry> server = candidates(BOTH.replace("::2", "::4").replace("10.0.0.2", "10.0.0.4"));
+        GidEntry linkLocal = server.stream()
+                .filter(GidEntry::isLinkLocal)
+                .findFirst()
+                .orElseThrow();
+        Endpoint request = endpoint(
+                GidEntries.gid("fe80::2"), GidEntry.encode(client), GidEntry.encode(List.of(linkLocal)));
+        assertEquals(3, GidPair.onEthernet(server, false, request).own().index());
+        Endpoint older = endpoint(GidEntries.gid("10.0.0.2"), new byte[0], GidEntry.encode(List.of(linkLocal)));
+        assertEquals(3, GidPair.onEthernet(server, false, older).own().index());
+    }
+
+    @Test
+    void anAnswerWithoutAnAddressOfTheFamilyIsRefused() {
+        List<GidEntry> own = candidates(BOTH);
+        byte[] choice = GidEntry.encode(own.subList(0, 1));
+        for (String wrong : List.of("::", "ff02::1", "fe80::9", "224.0.0.1", "0.0.0.0")) {
+            Endpoint answer = endpoint(GidEntries.gid(wrong), GidEntry.encode(own), choice);
+            String said = assertThrows(VerbsException.class, () -> GidPair.onEthernet(own, true, answer))
+                    .getMessage();
+            assertTrue(
+                    said.endsWith(": it sends to GID 3 10.0.0.2 (RoCEv2, eth0), and its own GID is no address of that "
+                            + "family; run the same version at both ends"),
+                    said);
+        }
+        assertEquals(
+                3,
+                GidPair.onEthernet(own, true, endpoint(GidEntries.gid("10.0.0.9"), new byte[0], choice))
+                        .own()
+                        .index());
+    }
+
+    /** What nothing can be sent to is no choice, of an older peer neither. */
+    @Test
+    void aListOfNoDestinationsIsNoPair() {
+        List<GidEntry> own = candidates(IPV6_ALONE);
+        List<GidEntry> none = List.of(
+                GidEntry.ofPeer(GidEntry.ROCE_V2, GidEntries.gid("::")),
+                GidEntry.ofPeer(GidEntry.ROCE_V2, GidEntries.gid("ff02::1")));
+        for (Endpoint peer : List.of(endpoint(none), older("::"), older("ff02::1"))) {
+            String said = assertThrows(VerbsException.class, () -> GidPair.onEthernet(own, false, peer))
+                    .getMessage();
+            assertTrue(said.contains("as one of that end, which has no GID; give"), said);
+        }
+    }
+
     private static List<GidEntry> infiniband(String address) {
         return List.of(new GidEntry(0, GidEntry.INFINIBAND, 0, null, GidEntries.gid(address)));
     }

@@ -1,6 +1,7 @@
 package io.farheap.verbs;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.HexFormat;
@@ -43,6 +44,16 @@ class GidRankTest {
         assertEquals(127, entry.commonBits(GidEntry.ofPeer(GidEntry.ROCE_V2, GidEntries.gid("10.1.0.4"))));
         assertEquals(96 + 14, entry.commonBits(GidEntry.ofPeer(GidEntry.ROCE_V2, GidEntries.gid("10.2.0.5"))));
         assertEquals(0, entry.commonBits(GidEntry.ofPeer(GidEntry.ROCE_V2, GidEntries.gid("fe80::1"))));
+    }
+
+    @Test
+    void nothingIsSentToZeroOrToAGroup() {
+        for (String none : List.of("::", "0.0.0.0", "0.0.0.1", "224.0.0.1", "255.255.255.255", "ff02::1")) {
+            assertFalse(GidEntry.ofPeer(GidEntry.ROCE_V2, GidEntries.gid(none)).isDestination(), none);
+        }
+        for (String one : List.of("127.0.0.1", "10.0.0.5", "223.1.2.3", "fe80::1", "fd00::1", "2001:db8::1")) {
+            assertTrue(GidEntry.ofPeer(GidEntry.ROCE_V2, GidEntries.gid(one)).isDestination(), one);
+        }
     }
 
     /** What a peer is told, it reads; what a newer process tells of entries that are unknown here is left out. */
