@@ -60,8 +60,8 @@ public final class Context implements AutoCloseable {
             this.activePort = activePort(given.port());
             this.options = given.resolved(device.name(), activePort == null ? given.port() : activePort.number());
             if (activePort != null && activePort.ethernet() && options.serviceLevel() > MAX_ETHERNET_PRIORITY) {
-                throw new VerbsException("a service level of " + options.serviceLevel() + " for " + name(activePort)
-                        + ", which is on Ethernet; it must be 0 to " + MAX_ETHERNET_PRIORITY);
+                throw VerbsException.ofAddress("a service level of " + options.serviceLevel() + " for "
+                        + name(activePort) + ", which is on Ethernet; it must be 0 to " + MAX_ETHERNET_PRIORITY);
             }
             this.calls = new DataPathCalls(handle, boundedPost());
         } catch (Throwable e) {
@@ -202,7 +202,7 @@ public final class Context implements AutoCloseable {
             if (other.number() != port.number()
                     && !isIndex(options.gid())
                     && gidTable(other, 0, other.gidEntries()).has(options.gid())) {
-                throw new VerbsException(options.gid() + " names a GID of " + name(other) + ", and " + name(port)
+                throw VerbsException.ofAddress(options.gid() + " names a GID of " + name(other) + ", and " + name(port)
                         + " is in use; choose a GID of that port, or the device " + device.name() + ":"
                         + other.number());
             }

@@ -59,6 +59,9 @@ public final class Devices {
         try {
             return first(names, name -> openServing(library, options.device(name)));
         } catch (VerbsException e) {
+            if (e.isOfSetting()) {
+                throw e;
+            }
             throw new VerbsException(
                     e.getMessage() + "; or use the software device with -D" + VerbsLibrary.PROPERTY + "=soft");
         }
@@ -68,34 +71,50 @@ public final class Devices {
      * Tries each name until one serves.
      *
      * @param open opens a device, or throws a {@link VerbsException} that names it and says why it does not serve
-     * @throws VerbsException if none serves, with the reason for each
+     * @throws VerbsException if none serves, with the reason for each; at once if a setting is wrong
      */
     static <T> T first(List<String> names, Function<String, T> open) {
         StringJoiner reasons = new StringJoiner("; ");
         reasons.setEmptyValue("there is none");
+        boolean ofAddress = false;
         for (String name : names) {
             try {
                 return open.apply(name);
             } catch (VerbsException e) {
+                if (e.isOfSetting()) {
+                    throw e;
+                }
+                ofAddress |= e.isOfAddress();
                 reasons.add(e.getMessage());
             }
         }
-        throw new VerbsException("no RDMA device serves: " + reasons);
+        String message = "no RDMA device serves: " + reasons;
+        throw ofAddress ? VerbsException.ofAddress(message) : new VerbsException(message);
     }
 
     /** Null if a device of the system's library serves, else the reasons. */
     private static @Nullable String whyNotSystem() {
         KernelDevices machine = KernelDevices.MACHINE;
+        return whyNot(machine.names(), name -> {
+            machine.requireUsable(name);
+            VerbsLibrary.requireSystem();
+            openServing(VerbsLibrary.SYSTEM, PortOptions.of(name)).close();
+            return name;
+        });
+    }
+
+    /**
+     * Null if a device serves, or would but for a setting or for an address that may come: a process that moved to the
+     * software device for that would not be reached from other machines. Else the reasons.
+     *
+     * @param open as {@link #first}'s
+     */
+    static @Nullable String whyNot(List<String> names, Function<String, String> open) {
         try {
-            String _ = first(machine.names(), name -> {
-                machine.requireUsable(name);
-                VerbsLibrary.requireSystem();
-                openServing(VerbsLibrary.SYSTEM, PortOptions.of(name)).close();
-                return name;
-            });
+            String _ = first(names, open);
             return null;
         } catch (VerbsException e) {
-            return e.getMessage();
+            return e.isOfAddress() || e.isOfSetting() ? null : e.getMessage();
         }
     }
 

@@ -188,8 +188,8 @@ final class GidTable {
         if (!wanted.isEmpty()) {
             List<GidEntry> chosen = matching(wanted);
             if (chosen.isEmpty()) {
-                throw new VerbsException(wanted + " names no GID of " + port + ", which has " + GidEntry.list(entries)
-                        + "; choose one by its index, its address or its network interface");
+                throw VerbsException.ofAddress(wanted + " names no GID of " + port + ", which has "
+                        + GidEntry.list(entries) + "; choose one by its index, its address or its network interface");
             }
             return best(chosen);
         }
@@ -198,7 +198,7 @@ final class GidTable {
         }
         List<GidEntry> usable = entries.stream().filter(GidEntry::hasInterface).toList();
         if (usable.isEmpty()) {
-            throw new VerbsException(port + " has no GID with a network interface, only " + GidEntry.list(entries)
+            throw VerbsException.ofAddress(port + " has no GID with a network interface, only " + GidEntry.list(entries)
                     + "; give its interface an address, in the network namespace of this process");
         }
         return best(here(usable));

@@ -216,7 +216,7 @@ public record PortOptions(
                     try {
                         all = all.with(setting, value);
                     } catch (IllegalArgumentException e) {
-                        throw new VerbsException(keys.get(i) + "=" + value + ": " + e.getMessage());
+                        throw VerbsException.ofSetting(keys.get(i) + "=" + value + ": " + e.getMessage());
                     }
                 }
             }
