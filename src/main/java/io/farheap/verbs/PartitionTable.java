@@ -38,7 +38,8 @@ final class PartitionTable {
             }
         }
         if (index < 0) {
-            throw VerbsException.ofAddress("partition key " + text(key) + " is not in the table of " + port + ", which has "
+            throw VerbsException.ofAddress("partition key " + text(key) + " is not in the table of " + port
+                    + ", which has "
                     + keys.stream()
                             .filter(other -> other != 0)
                             .map(PartitionTable::text)

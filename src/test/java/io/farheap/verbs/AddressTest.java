@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
+import io.farheap.testing.Softverbs;
 import io.farheap.testing.TestDevice;
 import io.farheap.verbs.binding.ibv_qp_attr;
 import io.farheap.verbs.binding.ibverbs;
@@ -127,6 +128,28 @@ class AddressTest {
                         .grh()
                         .traffic_class()));
             }
+        }
+    }
+
+    /** On Ethernet each connection has a global route, of which the traffic class is a part. */
+    @Test
+    @Needs(Need.SOFTVERBS)
+    void anAddressHasTheTrafficClassOnEthernet() {
+        Softverbs.set("fabric=roce");
+        PortOptions port = PortOptions.of(TestDevice.client()).trafficClass(106).serviceLevel(5);
+        try (Context context = Devices.open(port);
+                ProtectionDomain domain = context.allocateProtectionDomain();
+                CompletionQueue completions = context.createCompletionQueue(4, 1, null);
+                QueuePair peer = domain.createQueuePair(completions, 1, 0);
+                QueuePair queuePair = domain.createQueuePair(completions, 1, 0)) {
+            queuePair.connect(peer.endpoint());
+            assertEquals(106, States.query(queuePair, ibverbs.IBV_QP_AV, attr -> attr.ah_attr()
+                    .grh()
+                    .traffic_class() & 0xFF));
+            assertEquals(5, States.query(queuePair, ibverbs.IBV_QP_AV, attr -> attr.ah_attr()
+                    .sl()));
+        } finally {
+            Softverbs.set("fabric=infiniband");
         }
     }
 
