@@ -52,6 +52,6 @@ class RoceMapTest {
                 assertArrayEquals(TestServers.value(1, 100), session.get(TestServers.key(1)));
             }
         }
-        assertEquals(Set.of("fd00"), connected.of("connect"));
+        assertEquals(Set.of("fd00"), connected.all());
     }
 }

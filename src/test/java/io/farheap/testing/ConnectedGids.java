@@ -10,6 +10,7 @@ import java.util.HexFormat;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -41,6 +42,11 @@ public final class ConnectedGids {
             case WatermarkEndpoint made -> made.endpoint();
             case null, default -> null;
         };
+    }
+
+    /** Those of all queue pairs so far. */
+    public Set<String> all() {
+        return prefixes.values().stream().flatMap(Set::stream).collect(Collectors.toSet());
     }
 
     /** Those of a method's queue pairs so far. */
