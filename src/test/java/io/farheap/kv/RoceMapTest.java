@@ -44,7 +44,7 @@ class RoceMapTest {
             try (FarMap map = servers.named(one)
                             .engine(engine)
                             .objects(1000)
-                            .memory(REGION * REGIONS)
+                            .memory(2 * REGION)
                             .device(PortOptions.of(TestDevice.client()).gid(UNIQUE_LOCAL))
                             .create();
                     MapSession session = map.openSession()) {
