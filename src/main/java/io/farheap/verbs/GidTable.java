@@ -63,12 +63,7 @@ final class GidTable {
      * @param addresses called at most once, if an entry has a network interface
      */
     static List<GidEntry> read(
-            Path directory,
-            boolean ethernet,
-            int from,
-            int to,
-            Source source,
-            Supplier<InterfaceAddresses> addresses) {
+            Path directory, boolean ethernet, int from, int to, Source source, Supplier<InterfaceAddresses> addresses) {
         Path attributes = directory.resolve("gid_attrs");
         // On InfiniBand no entry has an interface.
         boolean interfaces = ethernet && Files.isDirectory(attributes.resolve("ndevs"));

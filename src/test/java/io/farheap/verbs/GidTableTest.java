@@ -265,8 +265,7 @@ class GidTableTest {
                     .computeIfAbsent(words.getFirst(), name -> new HashMap<>())
                     .put(ByteBuffer.wrap(GidEntries.gid(words.get(1))), bits);
         });
-        return new InterfaceAddresses(
-                networkBits, true, name -> HexFormat.of().parseHex("0c42a1000007"));
+        return new InterfaceAddresses(networkBits, true, name -> HexFormat.of().parseHex("0c42a1000007"));
     }
 
     private static List<GidEntry> read(Path port, Library library, int length, InterfaceAddresses addresses) {
@@ -299,8 +298,7 @@ class GidTableTest {
     @Test
     void anotherContainersEntryOfTheSameInterfaceNameIsPassedOver(@TempDir Path port) throws IOException {
         writeInterfaces(port, "net1", "net1", "net1", "eth9");
-        Library library =
-                new Library(List.of("10.56.0.2", "10.56.0.3", "fe80::2", "10.56.0.4"), GidEntry.ROCE_V2);
+        Library library = new Library(List.of("10.56.0.2", "10.56.0.3", "fe80::2", "10.56.0.4"), GidEntry.ROCE_V2);
         GidTable table = new GidTable(
                 "port 1 of mlx5_0", true, read(port, library, 4, interfaces("net1 10.56.0.3/24\nlo 127.0.0.1/8")));
         assertEquals("GID 1 10.56.0.3 (RoCEv2, net1)", GidEntry.list(table.candidates("")));
