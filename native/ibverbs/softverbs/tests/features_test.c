@@ -719,6 +719,56 @@ static void device_queries(void)
 	CHECK_EQ(ibv_close_device(context), 0);
 }
 
+static void on_ethernet(void)
+{
+	struct ibv_gid_entry gids[8];
+	struct ibv_port_attr port;
+
+	step("fabric=roce: no LID, more GIDs, and an address of the same type and family to reach");
+	CHECK_EQ(softverbs_control("fabric=roce"), 0);
+	struct ibv_context *context = open_soft();
+	struct ibv_pd *pd = ibv_alloc_pd(context);
+
+	CHECK(pd);
+	CHECK_EQ(ibv_query_port(context, 1, &port), 0);
+	CHECK_EQ(port.link_layer, IBV_LINK_LAYER_ETHERNET);
+	CHECK_EQ(port.lid, 0);
+	CHECK_EQ(port.gid_tbl_len, 6);
+	CHECK_EQ(ibv_query_gid_table(context, gids, 5, 0), -EINVAL);
+	CHECK_EQ(ibv_query_gid_table(context, gids, 8, 0), 6);
+	CHECK_EQ(gids[1].gid_type, IBV_GID_TYPE_ROCE_V1);
+	CHECK_EQ(gids[3].gid_type, IBV_GID_TYPE_ROCE_V2);
+	CHECK_EQ(gids[3].gid.raw[12], 127);
+	CHECK_EQ(gids[5].gid_type, IBV_GID_TYPE_ROCE_V2);
+	CHECK_EQ(gids[5].gid.raw[0], 0xfd);
+	struct ibv_ah_attr attr = {.dlid = 1, .port_num = 1};
+	struct ibv_ah *ah = ibv_create_ah(pd, &attr);
+
+	CHECK(!ah && errno == EINVAL);
+	attr.is_global = 1;
+	attr.grh.sgid_index = 6;
+	CHECK(!ibv_create_ah(pd, &attr) && errno == EINVAL);
+	attr.grh.sgid_index = 3;
+	attr.grh.dgid = gids[5].gid; /* another family */
+	CHECK(!ibv_create_ah(pd, &attr) && errno == ETIMEDOUT);
+	attr.grh.dgid = gids[3].gid;
+	attr.grh.dgid.raw[15] = 9; /* an address that no port has */
+	CHECK(!ibv_create_ah(pd, &attr) && errno == ETIMEDOUT);
+	attr.grh.dgid = gids[3].gid;
+	ah = ibv_create_ah(pd, &attr);
+	CHECK(ah);
+	CHECK_EQ(ibv_destroy_ah(ah), 0);
+	attr.grh.sgid_index = 2;
+	attr.grh.dgid = gids[5].gid; /* one family, and both RoCEv2 */
+	ah = ibv_create_ah(pd, &attr);
+	CHECK(ah);
+	CHECK_EQ(ibv_destroy_ah(ah), 0);
+	CHECK_EQ(ibv_dealloc_pd(pd), 0);
+	CHECK_EQ(ibv_close_device(context), 0);
+	CHECK(softverbs_control("fabric=token-ring") != 0);
+	CHECK_EQ(softverbs_control("fabric=infiniband"), 0);
+}
+
 /* The attributes that a program reads from the device. */
 static void what_it_says(void)
 {
@@ -758,6 +808,7 @@ int main(void)
 	datagrams();
 	unreliable_connection();
 	what_it_says();
+	on_ethernet();
 	memory_windows();
 	window_bound_anew();
 	window_of_another();

@@ -1,10 +1,10 @@
 /* Address handles. There is one port to send to, so they only say whether datagrams carry a global route header. */
 #include "base/calls.h"
 #include "base/macros.h"
+#include "device/device.h"
 #include "device/open.h"
 #include "object/ah.h"
 #include "object/context.h"
-#include "object/limits.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -13,8 +13,10 @@
 
 SV_API struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
 {
-	if (attr->port_num != 1 || (attr->is_global && attr->grh.sgid_index >= SV_GIDS)) {
-		errno = EINVAL;
+	int error = attr->port_num != 1 ? EINVAL : sv_check_address(attr);
+
+	if (error) {
+		errno = error;
 		return NULL;
 	}
 	struct sv_ah *ah = sv_calloc(1, sizeof(*ah));

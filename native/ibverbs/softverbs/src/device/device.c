@@ -153,12 +153,12 @@ static void fill_port(struct ibv_context *context, struct ibv_port_attr *attr)
 	memset(attr, 0, sizeof(*attr));
 	attr->state = IBV_PORT_ACTIVE;
 	attr->max_mtu = attr->active_mtu = IBV_MTU_4096;
-	attr->gid_tbl_len = SV_GIDS;
+	attr->gid_tbl_len = (int)sv_gids();
 	attr->max_msg_sz = SV_MAX_MESSAGE;
 	attr->pkey_tbl_len = 1;
-	/* InfiniBand with a LID, so that programs need no GID index */
-	attr->lid = SV_LID;
-	attr->sm_lid = SV_LID;
+	/* InfiniBand with a LID, unless the settings ask for Ethernet, so that programs need no GID index */
+	attr->lid = sv_config.roce ? 0 : SV_LID;
+	attr->sm_lid = attr->lid;
 	attr->max_vl_num = 1;
 	attr->subnet_timeout = 18;
 	attr->active_width = 2;  /* 4X */
@@ -168,7 +168,22 @@ static void fill_port(struct ibv_context *context, struct ibv_port_attr *attr)
 		attr->state = IBV_PORT_DOWN;
 		attr->phys_state = 2; /* Polling */
 	}
-	attr->link_layer = IBV_LINK_LAYER_INFINIBAND;
+	attr->link_layer = sv_config.roce ? IBV_LINK_LAYER_ETHERNET : IBV_LINK_LAYER_INFINIBAND;
+}
+
+uint32_t sv_gids(void)
+{
+	return sv_config.roce ? SV_ROCE_GIDS : SV_GIDS;
+}
+
+int sv_check_address(const struct ibv_ah_attr *attr)
+{
+	if (attr->is_global && attr->grh.sgid_index >= sv_gids())
+		return EINVAL;
+	if (!sv_config.roce)
+		return 0;
+	/* Ethernet has no LIDs. */
+	return attr->is_global ? sv_roce_reaches(attr->grh.sgid_index, &attr->grh.dgid) : EINVAL;
 }
 
 int sv_query_port(struct ibv_context *context, uint8_t port, struct ibv_port_attr *attr, size_t size)
@@ -191,7 +206,7 @@ SV_API int ibv_query_port(struct ibv_context *context, uint8_t port, struct _com
 SV_API int ibv_query_gid(struct ibv_context *context, uint8_t port, int index, union ibv_gid *gid)
 {
 	(void)context;
-	if (port != 1 || index < 0 || index >= SV_GIDS) {
+	if (port != 1 || index < 0 || (uint32_t)index >= sv_gids()) {
 		errno = EINVAL;
 		return -1;
 	}
@@ -202,11 +217,12 @@ SV_API int ibv_query_gid(struct ibv_context *context, uint8_t port, int index, u
 SV_API int ibv_query_gid_type(struct ibv_context *context, uint8_t port, unsigned index, int *type)
 {
 	(void)context;
-	if (port != 1 || index >= SV_GIDS) {
+	if (port != 1 || index >= sv_gids()) {
 		errno = EINVAL;
 		return -1;
 	}
-	*type = 0; /* IB */
+	/* This old call has one number for InfiniBand and RoCEv1. */
+	*type = sv_config.roce && sv_roce_type(index) == IBV_GID_TYPE_ROCE_V2;
 	return 0;
 }
 
@@ -214,13 +230,16 @@ SV_API int _ibv_query_gid_ex(struct ibv_context *context, uint32_t port, uint32_
     uint32_t flags, size_t size)
 {
 	struct ibv_gid_entry full = {.gid_index = index, .port_num = port, .gid_type = IBV_GID_TYPE_IB};
+	uint32_t gids = sv_gids();
 
 	(void)context;
 	if (flags)
 		return EOPNOTSUPP;
-	if (port != 1 || index >= SV_GIDS)
+	if (port != 1 || index >= gids)
 		return EINVAL;
 	sv_gid(index, &full.gid);
+	if (gids == SV_ROCE_GIDS)
+		full.gid_type = sv_roce_type(index);
 	memcpy(entry, &full, size < sizeof(full) ? size : sizeof(full));
 	return 0;
 }
@@ -228,13 +247,13 @@ SV_API int _ibv_query_gid_ex(struct ibv_context *context, uint32_t port, uint32_
 SV_API ssize_t _ibv_query_gid_table(
     struct ibv_context *context, struct ibv_gid_entry *entries, size_t max, uint32_t flags, size_t size)
 {
-	size_t n = 0;
+	size_t n = 0, gids = sv_gids();
 
 	if (flags)
 		return -EOPNOTSUPP;
-	if (max < SV_GIDS)
+	if (max < gids)
 		return -EINVAL; /* as the kernel does: all of it or nothing */
-	for (; n < SV_GIDS; n++)
+	for (; n < gids; n++)
 		_ibv_query_gid_ex(context, 1, (uint32_t)n, (struct ibv_gid_entry *)((char *)entries + n * size), 0, size);
 	return (ssize_t)n;
 }

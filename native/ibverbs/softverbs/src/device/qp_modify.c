@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/lock.h"
 #include "base/macros.h"
+#include "device/device.h"
 #include "object/async.h"
 #include "object/cq.h"
 #include "object/layout.h"
@@ -104,13 +105,11 @@ static int check_values(const struct ibv_qp_attr *attr, int mask)
 		return EINVAL;
 	if ((mask & IBV_QP_MIN_RNR_TIMER) && attr->min_rnr_timer > 31)
 		return EINVAL;
-	if ((mask & IBV_QP_AV) && attr->ah_attr.is_global && attr->ah_attr.grh.sgid_index >= SV_GIDS)
-		return EINVAL;
 	if ((mask & IBV_QP_ACCESS_FLAGS) &&
 	    (attr->qp_access_flags & ~(unsigned)(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
 	                                         IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND)))
 		return EINVAL;
-	return 0;
+	return mask & IBV_QP_AV ? sv_check_address(&attr->ah_attr) : 0;
 }
 
 static void take(struct sv_qp *qp, const struct ibv_qp_attr *attr, int mask)

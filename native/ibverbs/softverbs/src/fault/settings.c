@@ -46,6 +46,10 @@ static int set(const char *key, const char *value)
 		if (!(number >= 1 && number <= SV_DEVICES))
 			return EINVAL;
 		sv_config.devices = (uint32_t)number;
+	} else if (IS("fabric")) {
+		if (strcmp(value, "roce") != 0 && strcmp(value, "infiniband") != 0)
+			return EINVAL;
+		atomic_store(&sv_config.roce, value[0] == 'r');
 	} else if (IS("model")) {
 		return sv_model_preset(value);
 	} else if (IS("latency")) {

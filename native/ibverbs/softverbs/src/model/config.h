@@ -14,7 +14,8 @@ struct sv_config {
 	_Atomic bool weak;
 	_Atomic bool model;
 	uint64_t seed;
-	uint32_t devices; /* how many devices this process has, each a machine with a NIC of its own; 0: one */
+	_Atomic bool roce; /* ports are on Ethernet, with more GIDs and no LID */
+	uint32_t devices;  /* how many devices this process has, each a machine with a NIC of its own; 0: one */
 
 	/* the model, in nanoseconds and bytes */
 	char model_name[32];

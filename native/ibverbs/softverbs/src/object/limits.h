@@ -9,5 +9,6 @@
 #define SV_MAX_MESSAGE 0x80000000u
 #define SV_LID 1
 #define SV_GIDS 2
+#define SV_ROCE_GIDS 6
 #define SV_UD_MTU 4096
 #define SV_GRH_BYTES 40

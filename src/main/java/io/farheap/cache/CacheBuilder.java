@@ -22,6 +22,7 @@ import io.farheap.slo.Explanation;
 import io.farheap.slo.ModelSubject;
 import io.farheap.slo.PerformanceModel;
 import io.farheap.slo.Slo;
+import io.farheap.verbs.PortOptions;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -42,7 +43,7 @@ public final class CacheBuilder {
     private String place = "";
     private String tenant = "";
     private @Nullable Consumer<Duration> expiring;
-    private String device = "";
+    private PortOptions device = PortOptions.DEFAULT;
     private @Nullable Path file;
     private @Nullable LongConsumer loaded;
     private String name = "farheap-" + ProcessHandle.current().pid();
@@ -130,9 +131,18 @@ public final class CacheBuilder {
         return this;
     }
 
-    /** The RDMA device to use; by default the first usable one. */
+    /**
+     * The RDMA device to use, as {@code NAME} or {@code NAME:PORT}; by default the first usable one. Other settings of
+     * {@link #device(PortOptions)} stay.
+     */
     public CacheBuilder device(String name) {
-        this.device = name;
+        this.device = device.device(name);
+        return this;
+    }
+
+    /** The RDMA device and its port, and how connections leave it: the address, the service level and others. */
+    public CacheBuilder device(PortOptions port) {
+        this.device = port;
         return this;
     }
 

@@ -7,6 +7,7 @@ import io.farheap.cache.session.CacheSessionOptions;
 import io.farheap.latency.LatencyTracking;
 import io.farheap.migration.MigrationOptions;
 import io.farheap.resilience.contract.Health;
+import io.farheap.verbs.PortOptions;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.function.Consumer;
@@ -18,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param capacity bytes, for which the cache takes whole regions of the servers
  * @param servers HOST:PORT of memory servers; regions are spread over them evenly
- * @param device name of the RDMA device, empty for the first that serves
+ * @param device the RDMA device and its port, and how connections leave it
  * @param file whose first {@code capacity} bytes fill the cache, or null
  * @param loaded receives how many bytes of the file have been loaded so far, on the creating thread; or null
  * @param configuration how requests travel
@@ -33,7 +34,7 @@ import org.jspecify.annotations.Nullable;
 record CacheOptions(
         long capacity,
         List<String> servers,
-        String device,
+        PortOptions device,
         @Nullable Path file,
         @Nullable LongConsumer loaded,
         CacheConfiguration configuration,

@@ -24,6 +24,7 @@ import io.farheap.memory.ByteSize;
 import io.farheap.remote.RemoteMemory;
 import io.farheap.remote.RemoteSpace;
 import io.farheap.remote.contract.RemoteServer;
+import io.farheap.verbs.PortOptions;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -62,7 +63,7 @@ public final class FarMapBuilder {
     private String name = "";
     private String token = "";
     private List<String> servers = List.of();
-    private String device = "";
+    private PortOptions device = PortOptions.DEFAULT;
     private String without = "";
     private long memory = DEFAULT_MEMORY;
     private long objects;
@@ -114,9 +115,18 @@ public final class FarMapBuilder {
         return this;
     }
 
-    /** The RDMA device; by default the first that is usable. */
+    /**
+     * The RDMA device, as {@code NAME} or {@code NAME:PORT}; by default the first that is usable. Other settings of
+     * {@link #device(PortOptions)} stay.
+     */
     public FarMapBuilder device(String value) {
-        device = value;
+        device = device.device(value);
+        return this;
+    }
+
+    /** The RDMA device and its port, and how connections leave it: the address, the service level and others. */
+    public FarMapBuilder device(PortOptions port) {
+        device = port;
         return this;
     }
 
@@ -304,7 +314,7 @@ public final class FarMapBuilder {
     public int dropParts() {
         SpaceKey key = key();
         AtomicInteger ended = new AtomicInteger();
-        try (RemoteMemory remote = RemoteMemory.open(device, "map " + name)) {
+        try (RemoteMemory remote = RemoteMemory.open(device, "map " + name, server -> {})) {
             List<AutoCloseable> drops = new ArrayList<>();
             for (String server : servers) {
                 drops.add(() -> ended.addAndGet(dropPart(remote, server, key) ? 1 : 0));

@@ -20,6 +20,7 @@ import io.farheap.verbs.Access;
 import io.farheap.verbs.CompletionChannel;
 import io.farheap.verbs.CompletionQueue;
 import io.farheap.verbs.Context;
+import io.farheap.verbs.PortOptions;
 import java.lang.foreign.MemorySegment;
 import java.util.BitSet;
 import java.util.List;
@@ -77,10 +78,10 @@ public final class RemoteMemory implements AutoCloseable {
 
     private volatile boolean closed;
 
-    private RemoteMemory(String device, String name, Consumer<RemoteServer> onLost) {
+    private RemoteMemory(PortOptions port, String name, Consumer<RemoteServer> onLost) {
         this.name = name;
         this.onLost = onLost;
-        this.device = new OpenDevice(device, name);
+        this.device = new OpenDevice(port, name);
     }
 
     /** As {@link #open(String, String, Consumer)}, without a listener for lost servers. */
@@ -91,14 +92,25 @@ public final class RemoteMemory implements AutoCloseable {
     /**
      * Opens a device.
      *
-     * @param device its name; empty for the first that serves
+     * @param device its name, {@code NAME} or {@code NAME:PORT}; empty for the first that serves
      * @param name the client's name, for servers' logs and thread names
      * @param onLost called once for each server whose lease is lost, after its connections have been failed, on a
      *     thread of its own
      * @throws io.farheap.verbs.VerbsException if there is no such device or it cannot be opened
      */
     public static RemoteMemory open(String device, String name, Consumer<RemoteServer> onLost) {
-        return new RemoteMemory(device, name, onLost);
+        return open(PortOptions.of(device), name, onLost);
+    }
+
+    /**
+     * Opens a device, as {@link #open(String, String, Consumer)}.
+     *
+     * @param port its device, and how connections leave it
+     * @throws io.farheap.verbs.VerbsException if there is no such device, it cannot be opened, or it has no address of
+     *     the kind that the options name
+     */
+    public static RemoteMemory open(PortOptions port, String name, Consumer<RemoteServer> onLost) {
+        return new RemoteMemory(port, name, onLost);
     }
 
     /**

@@ -138,9 +138,12 @@ public final class MemoryServer implements AutoCloseable {
         return plane.counters();
     }
 
-    /** Name of the device in use, such as {@code mlx5_0} or {@code soft0}. */
-    public String deviceName() {
-        return plane.deviceName();
+    /**
+     * The device in use, such as {@code soft0}, for people; on Ethernet with the port and the address that it prefers
+     * now.
+     */
+    public String device() {
+        return plane.device();
     }
 
     /** The server's identity and memory. */

@@ -116,6 +116,7 @@ final class ServerPlane implements ControlPlane, AutoCloseable {
         context = Devices.open(options.device());
         try {
             context.requireActivePort();
+            context.checkAddress();
             pool = new RegionPool(
                     context,
                     options.regionBytes(),
@@ -245,9 +246,9 @@ final class ServerPlane implements ControlPlane, AutoCloseable {
         return budgets;
     }
 
-    /** Name of the device in use, such as {@code mlx5_0} or {@code soft0}. */
-    String deviceName() {
-        return context.device().name();
+    /** {@link io.farheap.verbs.Context#label} of the device in use. */
+    String device() {
+        return context.label();
     }
 
     @Override

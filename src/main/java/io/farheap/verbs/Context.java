@@ -11,6 +11,7 @@ import io.farheap.verbs.binding.ibverbs;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -19,6 +20,9 @@ import org.jspecify.annotations.Nullable;
 
 /** An open device. Any thread may create objects from it; it is closed after all of them. */
 public final class Context implements AutoCloseable {
+
+    /** The end of the text of the preferred one of {@link #gids}. */
+    public static final String PREFERRED = ", preferred";
 
     /** A value of an anonymous enumeration in verbs.h, which JavaCPP does not map. */
     private static final int LINK_LAYER_ETHERNET = 2;
@@ -30,25 +34,35 @@ public final class Context implements AutoCloseable {
      */
     private static final Set<Integer> BOUNDED_VENDORS = Set.of(0x02C9, 0x14E4, 0x8086, 0x1D0F, 0x19E5);
 
+    private static final Path SYSFS = Path.of("/sys/class/infiniband");
+    /** The VLAN tag has three bits for the priority. */
+    private static final int MAX_ETHERNET_PRIORITY = 7;
+
     private final DeviceInfo device;
     private final VerbsLibrary library;
     private final ibv_context handle;
     private final ChildCount children;
     private final DeviceLimits limits;
     private final @Nullable PortInfo activePort;
+    private final PortOptions options;
     private final DataPathCalls calls;
     private int portCount;
     private int vendorId;
 
-    Context(DeviceInfo device, VerbsLibrary library, ibv_context handle) {
+    /** @param given whose device is this one, or any */
+    Context(DeviceInfo device, VerbsLibrary library, ibv_context handle, PortOptions given) {
         this.device = device;
         this.library = library;
         this.handle = handle;
         this.children = new ChildCount("device " + device.name());
         try {
             this.limits = queryLimits();
-            this.activePort =
-                    ports().stream().filter(PortInfo::active).findFirst().orElse(null);
+            this.activePort = activePort(given.port());
+            this.options = given.resolved(device.name(), activePort == null ? given.port() : activePort.number());
+            if (activePort != null && activePort.ethernet() && options.serviceLevel() > MAX_ETHERNET_PRIORITY) {
+                throw VerbsException.ofAddress("a service level of " + options.serviceLevel() + " for "
+                        + name(activePort) + ", which is on Ethernet; it must be 0 to " + MAX_ETHERNET_PRIORITY);
+            }
             this.calls = new DataPathCalls(handle, boundedPost());
         } catch (Throwable e) {
             ibverbs.farheap_close_device(handle);
@@ -69,21 +83,184 @@ public final class Context implements AutoCloseable {
         return limits;
     }
 
-    /** The first active port as it was when the device was opened, or null. */
+    private @Nullable PortInfo activePort(int number) {
+        List<PortInfo> ports = ports();
+        if (number > ports.size()) {
+            throw new VerbsException("device " + device.name() + " has no port " + number
+                    + "; choose one of ports 1 to " + ports.size());
+        }
+        return ports.stream()
+                .filter(port -> port.active() && (number == 0 || number == port.number()))
+                .findFirst()
+                .orElse(null);
+    }
+
+    private String name(PortInfo port) {
+        return "port " + port.number() + " of " + device.name();
+    }
+
+    /** How connections leave the port: as it was opened with, the properties and the defaults for the rest. */
+    public PortOptions options() {
+        return options;
+    }
+
+    /**
+     * The port in use as it was when the device was opened: the one that was named, else the first that was active;
+     * null if it was not active.
+     */
     public @Nullable PortInfo activePort() {
         return activePort;
     }
 
     /**
-     * The first active port as it was when the device was opened.
+     * The port in use as it was when the device was opened: the one that was named, else the first that was active.
      *
-     * @throws VerbsException if there was none
+     * @throws VerbsException if it was not active
      */
     public PortInfo requireActivePort() {
-        if (activePort == null) {
+        if (activePort != null) {
+            return activePort;
+        }
+        if (options.port() == 0) {
             throw noActivePort(device.name());
         }
-        return activePort;
+        throw new VerbsException("port " + options.port() + " of device " + device.name()
+                + " is not active; bring its link up, or choose another port");
+    }
+
+    /**
+     * Checks that connections of the port in use can be addressed now, which may change later. A device without an
+     * active port passes.
+     *
+     * @throws VerbsException if no GID of the port may be used, if the options name one that it does not have, or if it
+     *     is not in the partition that they name
+     */
+    public void checkAddress() {
+        if (activePort != null) {
+            List<GidEntry> _ = candidates(activePort);
+            int _ = partitionIndex(activePort);
+        }
+    }
+
+    /**
+     * The device for people, such as {@code soft0}. On Ethernet, where a port has many addresses, with the one that it
+     * prefers now: {@code mlx5_0, port 1, GID 3 10.0.0.5 (RoCEv2, eth0)}.
+     */
+    public String label() {
+        PortInfo port = activePort;
+        if (port == null || !port.ethernet()) {
+            return device.name();
+        }
+        String name = device.name() + ", port " + port.number();
+        try {
+            return name + ", " + candidates(port).getFirst();
+        } catch (VerbsException e) {
+            // The address has left since the device was opened.
+            return name;
+        }
+    }
+
+    /**
+     * The GIDs of a port that are not empty, for people: index, address, type and network interface, such as {@code GID
+     * 3 10.0.0.5 (RoCEv2, eth0)}. The one that the port in use prefers ends with {@link #PREFERRED}.
+     */
+    public List<String> gids(PortInfo port) {
+        GidTable table = gidTable(port, 0, port.gidEntries());
+        int preferred = activePort == null || activePort.number() != port.number() ? -1 : preferred(table);
+        return table.entries().stream()
+                .map(entry -> entry.index() == preferred ? entry + PREFERRED : entry.toString())
+                .toList();
+    }
+
+    /** The index of the entry that a table's port prefers; -1 if it may use none. */
+    private int preferred(GidTable table) {
+        try {
+            return table.candidates(options.gid()).getFirst().index();
+        } catch (VerbsException e) {
+            return -1;
+        }
+    }
+
+    /**
+     * The entries by which a connection of a port may be addressed now, the best first.
+     *
+     * @throws VerbsException if there is none, or the options name one that the port does not have
+     */
+    List<GidEntry> candidates(PortInfo port) {
+        if (GidTable.isIndex(options.gid())) {
+            int index = Integer.parseInt(options.gid());
+            GidTable alone = gidTable(port, index, Math.min(index + 1, port.gidEntries()));
+            if (alone.has(options.gid())) {
+                return alone.candidates(options.gid());
+            }
+        }
+        GidTable table = gidTable(port);
+        if (options.gid().isEmpty() || table.has(options.gid())) {
+            return table.candidates(options.gid());
+        }
+        for (PortInfo other : ports()) {
+            if (other.number() != port.number()
+                    && !isIndex(options.gid())
+                    && gidTable(other, 0, other.gidEntries()).has(options.gid())) {
+                throw VerbsException.ofAddress(options.gid() + " names a GID of " + name(other) + ", and " + name(port)
+                        + " is in use; choose a GID of that port, or the device " + device.name() + ":"
+                        + other.number());
+            }
+        }
+        return table.candidates(options.gid());
+    }
+
+    private static boolean isIndex(String gid) {
+        return gid.chars().allMatch(Character::isDigit);
+    }
+
+    /**
+     * The index that an entry of an earlier table has now. Only if it has moved is the table read.
+     *
+     * @throws VerbsException if it is no longer there
+     */
+    int gidIndex(PortInfo port, GidEntry entry) {
+        return !port.ethernet() || GidTable.isThere(directory(port), entry, source(port))
+                ? entry.index()
+                : gidTable(port).index(entry);
+    }
+
+    /** The port's GID table now, as far as connections need it. */
+    private GidTable gidTable(PortInfo port) {
+        boolean first = !port.ethernet() && options.gid().isEmpty();
+        return gidTable(port, 0, first ? Math.min(1, port.gidEntries()) : port.gidEntries());
+    }
+
+    private GidTable gidTable(PortInfo port, int from, int to) {
+        List<GidEntry> entries = GidTable.read(
+                directory(port), port.ethernet(), from, to, source(port), InterfaceAddresses::read);
+        return new GidTable(name(port), port.ethernet(), entries);
+    }
+
+    private GidTable.Source source(PortInfo port) {
+        return new GidTable.Source() {
+            @Override
+            public byte @Nullable [] gid(int index) {
+                return Context.this.gid(port.number(), index);
+            }
+
+            @Override
+            public int type(int index) {
+                return gidType(port.number(), index);
+            }
+        };
+    }
+
+    /** The port's directory in sysfs. */
+    private Path directory(PortInfo port) {
+        return SYSFS.resolve(device.name() + "/ports/" + port.number());
+    }
+
+    /** The index of the partition key that the options name, 0 if they name none. */
+    int partitionIndex(PortInfo port) {
+        return options.partitionKey() == PortOptions.UNSET
+                ? 0
+                : PartitionTable.index(directory(port), name(port), options.partitionKey());
     }
 
     static VerbsException noActivePort(String name) {

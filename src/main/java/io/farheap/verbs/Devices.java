@@ -49,12 +49,19 @@ public final class Devices {
      * @throws VerbsException if there is none, with the reason for each device
      */
     public static Context open() {
+        return open(PortOptions.DEFAULT);
+    }
+
+    private static Context openFirst(PortOptions options) {
         VerbsLibrary library = library();
         // Outside of the block: a list that cannot be read has the same remedy in its message.
         List<String> names = names();
         try {
-            return first(names, name -> openServing(library, name));
+            return first(names, name -> openServing(library, options.device(name)));
         } catch (VerbsException e) {
+            if (e.isOfSetting()) {
+                throw e;
+            }
             throw new VerbsException(
                     e.getMessage() + "; or use the software device with -D" + VerbsLibrary.PROPERTY + "=soft");
         }
@@ -64,44 +71,60 @@ public final class Devices {
      * Tries each name until one serves.
      *
      * @param open opens a device, or throws a {@link VerbsException} that names it and says why it does not serve
-     * @throws VerbsException if none serves, with the reason for each
+     * @throws VerbsException if none serves, with the reason for each; at once if a setting is wrong
      */
     static <T> T first(List<String> names, Function<String, T> open) {
         StringJoiner reasons = new StringJoiner("; ");
         reasons.setEmptyValue("there is none");
+        boolean ofAddress = false;
         for (String name : names) {
             try {
                 return open.apply(name);
             } catch (VerbsException e) {
+                if (e.isOfSetting()) {
+                    throw e;
+                }
+                ofAddress |= e.isOfAddress();
                 reasons.add(e.getMessage());
             }
         }
-        throw new VerbsException("no RDMA device serves: " + reasons);
+        String message = "no RDMA device serves: " + reasons;
+        throw ofAddress ? VerbsException.ofAddress(message) : new VerbsException(message);
     }
 
     /** Null if a device of the system's library serves, else the reasons. */
     private static @Nullable String whyNotSystem() {
         KernelDevices machine = KernelDevices.MACHINE;
+        return whyNot(machine.names(), name -> {
+            machine.requireUsable(name);
+            VerbsLibrary.requireSystem();
+            openServing(VerbsLibrary.SYSTEM, PortOptions.of(name)).close();
+            return name;
+        });
+    }
+
+    /**
+     * Null if a device serves, or would but for a setting or for an address that may come: a process that moved to the
+     * software device for that would not be reached from other machines. Else the reasons.
+     *
+     * @param open as {@link #first}'s
+     */
+    static @Nullable String whyNot(List<String> names, Function<String, String> open) {
         try {
-            String _ = first(machine.names(), name -> {
-                machine.requireUsable(name);
-                VerbsLibrary.requireSystem();
-                openServing(VerbsLibrary.SYSTEM, name).close();
-                return name;
-            });
+            String _ = first(names, open);
             return null;
         } catch (VerbsException e) {
-            return e.getMessage();
+            return e.isOfAddress() || e.isOfSetting() ? null : e.getMessage();
         }
     }
 
     /** Opens a device of a loaded library, if it serves. A software device always serves, and so is not tried. */
-    private static Context openServing(VerbsLibrary library, String name) {
+    private static Context openServing(VerbsLibrary library, PortOptions options) {
         if (library == VerbsLibrary.SYSTEM) {
-            KernelDevices.MACHINE.requireTransport(name);
+            KernelDevices.MACHINE.requireTransport(options.deviceName());
         }
         try (CloseStack stack = new CloseStack()) {
-            Context context = stack.add(open(library, name));
+            Context context = stack.add(open(library, options));
             PortInfo _ = context.requireActivePort();
             if (library == VerbsLibrary.SYSTEM) {
                 requireReliableConnections(context);
@@ -122,15 +145,27 @@ public final class Devices {
     }
 
     /**
-     * Opens a device by name; an empty name opens the {@linkplain #open() first that serves}.
+     * Opens a device by name, {@code NAME} or {@code NAME:PORT}; an empty name opens the {@linkplain #open() first that
+     * serves}.
      *
-     * @throws VerbsException if there is no such device or it cannot be opened
+     * @throws VerbsException if there is no such device or port, or it cannot be opened
+     * @throws IllegalArgumentException if it is no such name
      */
     public static Context open(String name) {
-        return name.isEmpty() ? open() : open(library(), name);
+        return open(PortOptions.of(name));
     }
 
-    private static Context open(VerbsLibrary library, String name) {
+    /**
+     * Opens the device that the options name, or the {@linkplain #open() first that serves}.
+     *
+     * @throws VerbsException if there is no such device or port, or it cannot be opened
+     */
+    public static Context open(PortOptions options) {
+        return options.deviceName().isEmpty() ? openFirst(options) : open(library(), options);
+    }
+
+    private static Context open(VerbsLibrary library, PortOptions options) {
+        String name = options.deviceName();
         Context[] opened = new Context[1];
         forEach((device, info) -> {
             if (!info.name().equals(name)) {
@@ -143,7 +178,7 @@ public final class Devices {
                         ? KernelDevices.MACHINE.cannotOpen(name, errno)
                         : new VerbsException("cannot open device " + name, errno);
             }
-            opened[0] = new Context(info, library, context);
+            opened[0] = new Context(info, library, context, options);
             return true;
         });
         if (opened[0] == null) {

@@ -11,8 +11,10 @@ import io.farheap.verbs.binding.ibverbs;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import org.bytedeco.javacpp.Loader;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One end of a reliable connection. One thread at a time posts; only the owner calls {@link #connect}, {@link #fail},
@@ -20,14 +22,6 @@ import org.bytedeco.javacpp.Loader;
  */
 public final class QueuePair implements AutoCloseable {
 
-    /**
-     * 4.096 us * 2^14 = 67 ms without an acknowledgement, then a retry; six retries end in RETRY_EXC_ERR after half a
-     * second. Not seven: the kernel's rxe takes that for unlimited, so that requests to a dead peer would never
-     * complete.
-     */
-    private static final byte ACK_TIMEOUT = 14;
-
-    private static final byte RETRIES = 6;
     private static final byte RNR_RETRY_FOREVER = 7;
     private static final byte RNR_TIMER_MILLISECOND = 14;
     /** The most READs and atomics in flight, each way, if both devices support as many. */
@@ -47,7 +41,13 @@ public final class QueuePair implements AutoCloseable {
     private final int inlineBytes;
     private final int depth;
     private final PortInfo port;
-    private final Gid gid;
+    /** All entries by which the peer may address this queue pair, the best first. */
+    private final List<GidEntry> gids;
+    /** Whether the peer may have received them. */
+    private boolean told;
+    /** By which the queue pair is connected; null before it is. */
+    private @Nullable GidPair pair;
+
     private final int packetSequenceNumber = ThreadLocalRandom.current().nextInt(1 << 24);
     private final Arena arena;
     private final MemorySegment badRequest;
@@ -64,7 +64,7 @@ public final class QueuePair implements AutoCloseable {
             int depth,
             int inlineBytes,
             PortInfo port,
-            Gid gid,
+            List<GidEntry> gids,
             Arena arena,
             MemorySegment badRequest) {
         this.domain = domain;
@@ -76,7 +76,7 @@ public final class QueuePair implements AutoCloseable {
         this.depth = depth;
         this.inlineBytes = inlineBytes;
         this.port = port;
-        this.gid = gid;
+        this.gids = gids;
         this.arena = arena;
         this.badRequest = badRequest;
         this.badRequestAddress = badRequest.address();
@@ -85,7 +85,7 @@ public final class QueuePair implements AutoCloseable {
     static QueuePair create(ProtectionDomain domain, CompletionQueue completions, int depth, int inlineBytes) {
         Context context = domain.context();
         PortInfo port = context.requireActivePort();
-        Gid gid = Gid.choose(context, port);
+        List<GidEntry> gids = context.candidates(port);
         Arena own = Arena.ofShared();
         try (CloseStack stack = new CloseStack();
                 Arena arena = Arena.ofConfined()) {
@@ -100,7 +100,7 @@ public final class QueuePair implements AutoCloseable {
             ibv_qp handle = create(domain, attr, depth, inlineBytes);
             stack.add(() -> ibverbs.farheap_destroy_qp(handle));
             QueuePair queuePair = new QueuePair(
-                    domain, completions, handle, depth, attr.cap().max_inline_data(), port, gid, own, badRequest);
+                    domain, completions, handle, depth, attr.cap().max_inline_data(), port, gids, own, badRequest);
             queuePair.initialize();
             stack.keep();
             return queuePair;
@@ -132,17 +132,28 @@ public final class QueuePair implements AutoCloseable {
                 errno);
     }
 
-    /** The endpoint that the peer needs to {@link #connect} to this queue pair. */
+    /**
+     * The endpoint that the peer needs to {@link #connect} to this queue pair. Before this queue pair is connected, it
+     * has the GIDs among which the peer may choose; afterwards it has the choice, too.
+     */
     public Endpoint endpoint() {
+        told = true;
+        GidPair chosen = pair;
+        GidEntry own = chosen == null ? gids.getFirst() : chosen.own();
+        List<GidEntry> peer = chosen == null || !port.ethernet() ? List.of() : List.of(chosen.peer());
+        SoftverbsPlace place = SoftverbsPlace.own(domain.context().library());
         return new Endpoint(
                 handle().qp_num(),
                 packetSequenceNumber,
                 port.lid(),
-                gid.bytes(),
+                own.bytes(),
                 port.mtu(),
                 initiatorDepth(),
                 responderResources(),
-                SoftverbsPlace.own(domain.context().library()));
+                place.user(),
+                place.host(),
+                GidEntry.encode(GidEntry.told(gids)),
+                GidEntry.encode(peer));
     }
 
     private int initiatorDepth() {
@@ -173,9 +184,10 @@ public final class QueuePair implements AutoCloseable {
     }
 
     /**
-     * Connects to a peer: moves through ready-to-receive to ready-to-send. The peer may do so earlier or later.
+     * Connects to a peer: moves through ready-to-receive to ready-to-send. The peer may do so earlier or later. If the
+     * peer's endpoint has no choice of a pair of GIDs yet, this end makes it.
      *
-     * @throws VerbsException if the device refuses, such as for a peer that cannot be reached
+     * @throws VerbsException if the device refuses, or the peer cannot be reached by any pair of GIDs
      */
     public void connect(Endpoint peer) {
         SoftverbsPlace.own(domain.context().library()).checkReaches(peer.place(), peer.toString());
@@ -184,6 +196,7 @@ public final class QueuePair implements AutoCloseable {
     }
 
     void readyToReceive(Endpoint peer) {
+        GidPair by = port.ethernet() ? GidPair.onEthernet(gids, told, peer) : GidPair.onInfiniband(gids, peer);
         try (Arena arena = Arena.ofConfined()) {
             ibv_qp_attr attr = attributes(arena);
             attr.qp_state(ibverbs.IBV_QPS_RTR)
@@ -192,7 +205,7 @@ public final class QueuePair implements AutoCloseable {
                     .rq_psn(peer.packetSequenceNumber())
                     .max_dest_rd_atomic(depth(responderResources(), peer.initiatorDepth()))
                     .min_rnr_timer(RNR_TIMER_MILLISECOND);
-            address(attr.ah_attr(), peer);
+            address(attr.ah_attr(), by, peer);
             modify(
                     attr,
                     ibverbs.IBV_QP_STATE
@@ -202,7 +215,8 @@ public final class QueuePair implements AutoCloseable {
                             | ibverbs.IBV_QP_RQ_PSN
                             | ibverbs.IBV_QP_MAX_DEST_RD_ATOMIC
                             | ibverbs.IBV_QP_MIN_RNR_TIMER,
-                    "connect to " + peer);
+                    "connect to " + peer + (port.needsGid() ? " from " + by.own() : ""));
+            pair = by;
         }
     }
 
@@ -211,8 +225,8 @@ public final class QueuePair implements AutoCloseable {
             ibv_qp_attr attr = attributes(arena);
             attr.qp_state(ibverbs.IBV_QPS_RTS)
                     .sq_psn(packetSequenceNumber)
-                    .timeout(ACK_TIMEOUT)
-                    .retry_cnt(RETRIES)
+                    .timeout((byte) options().ackTimeout())
+                    .retry_cnt((byte) options().retries())
                     .rnr_retry(RNR_RETRY_FOREVER)
                     .max_rd_atomic(depth(initiatorDepth(), peer.responderResources()));
             modify(
@@ -368,7 +382,7 @@ public final class QueuePair implements AutoCloseable {
         try (Arena arena = Arena.ofConfined()) {
             ibv_qp_attr attr = attributes(arena);
             attr.qp_state(ibverbs.IBV_QPS_INIT)
-                    .pkey_index((short) 0)
+                    .pkey_index((short) domain.context().partitionIndex(port))
                     .port_num((byte) port.number())
                     .qp_access_flags(domain.context().limits().remoteAccess());
             modify(
@@ -381,14 +395,20 @@ public final class QueuePair implements AutoCloseable {
         }
     }
 
-    private void address(ibv_ah_attr address, Endpoint peer) {
-        gid.checkReaches(peer, port);
-        address.dlid((short) peer.lid()).port_num((byte) port.number());
+    private PortOptions options() {
+        return domain.context().options();
+    }
+
+    private void address(ibv_ah_attr address, GidPair by, Endpoint peer) {
+        address.dlid((short) peer.lid()).sl((byte) options().serviceLevel()).port_num((byte) port.number());
         if (port.needsGid()) {
             ibv_global_route route = address.grh();
             MemorySegment destination = MemorySegment.ofAddress(route.address()).reinterpret(Endpoint.GID_BYTES);
-            MemorySegment.copy(MemorySegment.ofArray(peer.gid()), 0, destination, 0, Endpoint.GID_BYTES);
-            route.sgid_index((byte) gid.index()).hop_limit(HOP_LIMIT);
+            MemorySegment.copy(MemorySegment.ofArray(by.peer().bytes()), 0, destination, 0, Endpoint.GID_BYTES);
+            // The table may have changed since the entries were told.
+            int index = domain.context().gidIndex(port, by.own());
+            route.sgid_index((byte) index).hop_limit(HOP_LIMIT).traffic_class((byte)
+                    options().trafficClass());
             address.is_global((byte) 1);
         }
     }

@@ -13,10 +13,10 @@ import java.nio.file.Path;
  * @param user the effective user id
  * @param host a hash of the host's boot id and the two namespaces; 0 if it is not known, or the device is another one
  */
-public record SoftverbsPlace(int user, long host) {
+record SoftverbsPlace(int user, long host) {
 
     /** A place that is not known: a connection to or from it is not checked. */
-    public static final SoftverbsPlace UNKNOWN = new SoftverbsPlace(0, 0);
+    static final SoftverbsPlace UNKNOWN = new SoftverbsPlace(0, 0);
 
     private static final class CurrentProcess {
         private static final SoftverbsPlace PLACE = look();

@@ -27,8 +27,9 @@ public enum VerbsLibrary {
     SOFT,
     /**
      * {@link #SYSTEM} if this process can use a device of it: the device's node opens, it is InfiniBand or RoCE, has an
-     * active port, and supports reliable connections. Else {@link #SOFT}, and {@link #whySoft} returns the reason. The
-     * command line's default.
+     * active port, and supports reliable connections; also if only an address is missing, or a setting of the device is
+     * wrong, which is an error then. Else {@link #SOFT}, and {@link #whySoft} returns the reason. The command line's
+     * default.
      */
     AUTO;
 

@@ -11,6 +11,7 @@ import io.farheap.server.contract.ServedCode;
 import io.farheap.server.contract.ServerLimits;
 import io.farheap.server.contract.ServerOptions;
 import io.farheap.thread.idle.Idle;
+import io.farheap.verbs.PortOptions;
 import io.farheap.verbs.VerbsLibrary;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -71,7 +72,7 @@ public final class ScriptedServer {
                 memoryBytes,
                 regionBytes,
                 leaseNanos,
-                "",
+                PortOptions.DEFAULT,
                 "chaos",
                 1,
                 false,

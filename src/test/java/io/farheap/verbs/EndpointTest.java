@@ -1,8 +1,10 @@
 package io.farheap.verbs;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -31,5 +33,23 @@ class EndpointTest {
                         () -> new Endpoint(queuePair, sequence, lid, new byte[gidBytes], mtu, initiator, responder))
                 .getMessage();
         assertTrue(said.startsWith(message), said);
+    }
+
+    @Test
+    void aListOfGidsHasWholeEntries() {
+        String list = "; it has up to 32 entries of 18 bytes";
+        refused("a list of GIDs of 17 bytes" + list, 17, 0);
+        refused("a list of GIDs of " + 33 * 18 + " bytes" + list, 33 * 18, 0);
+        refused("the peer's GID has 16 bytes; an entry has 18, or none if there is no choice", 0, 16);
+        GidEntries.endpoint(new byte[16], new byte[32 * 18], new byte[18]);
+    }
+
+    private static void refused(String message, int gidsBytes, int peerGidBytes) {
+        assertEquals(
+                message,
+                assertThrows(
+                                IllegalArgumentException.class,
+                                () -> GidEntries.endpoint(new byte[16], new byte[gidsBytes], new byte[peerGidBytes]))
+                        .getMessage());
     }
 }

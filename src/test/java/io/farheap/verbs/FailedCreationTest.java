@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
 import io.farheap.testing.TestDevice;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** A failed creation leaves nothing behind: the parent object closes, which a device refuses while it is in use. */
@@ -18,19 +17,26 @@ class FailedCreationTest {
 
     private final Context context = Devices.open(TestDevice.client());
 
-    @AfterEach
-    void forget() {
-        System.clearProperty(Gid.PROPERTY);
-    }
-
     @Test
     void aQueuePairWithoutAnAddress() {
-        ProtectionDomain domain = context.allocateProtectionDomain();
-        CompletionQueue completions = context.createCompletionQueue(4, 1, null);
-        System.setProperty(Gid.PROPERTY, NO_GID);
+        Context unaddressed =
+                Devices.open(PortOptions.of(context.device().name()).gid(NO_GID));
+        ProtectionDomain domain = unaddressed.allocateProtectionDomain();
+        CompletionQueue completions = unaddressed.createCompletionQueue(4, 1, null);
         assertThrows(VerbsException.class, () -> domain.createQueuePair(completions, 1, 0));
         assertDoesNotThrow(completions::close);
         assertDoesNotThrow(domain::close);
+        assertDoesNotThrow(unaddressed::close);
+        context.close();
+    }
+
+    /** A device that cannot be used as the options say is closed again. */
+    @Test
+    void aPortThatTheDeviceDoesNotHave() {
+        String name = context.device().name();
+        for (int i = 0; i < 20; i++) {
+            assertThrows(VerbsException.class, () -> Devices.open(name + ":9"));
+        }
         assertDoesNotThrow(context::close);
     }
 

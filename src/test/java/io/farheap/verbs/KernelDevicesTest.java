@@ -1,7 +1,10 @@
 package io.farheap.verbs;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.posix.Errno;
 import java.io.IOException;
@@ -9,6 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -130,5 +134,64 @@ class KernelDevicesTest {
                 "no RDMA device serves: device efa_0 is neither InfiniBand nor RoCE (its node type is 7: unspecified); "
                         + "device mlx5_0 has no active port; bring its link up",
                 assertThrows(VerbsException.class, () -> first(null)).getMessage());
+    }
+
+    private static final List<String> TWO = List.of("mlx5_0", "mlx5_1");
+
+    private static String whyNot(VerbsException first, VerbsException second) {
+        return Devices.whyNot(TWO, name -> {
+            throw name.equals("mlx5_0") ? first : second;
+        });
+    }
+
+    /** A process on the software device is not reached from other machines: it would be up, and of no use. */
+    @Test
+    void aWrongSettingOrAnAddressThatIsMissingIsNoReasonForTheSoftwareDevice() {
+        VerbsException down = new VerbsException("down");
+        assertEquals("no RDMA device serves: down; down", whyNot(down, down));
+        assertNull(whyNot(down, VerbsException.ofAddress("eth9 names no GID")));
+        assertNull(whyNot(VerbsException.ofAddress("no GID with a network interface"), down));
+        assertNull(whyNot(VerbsException.ofSetting("farheap.retries=9"), down));
+        assertNull(Devices.whyNot(TWO, name -> name));
+        assertEquals("no RDMA device serves: there is none", Devices.whyNot(List.of(), name -> name));
+    }
+
+    /** Another device may have the address; no device takes a value that is wrong. */
+    @Test
+    void aWrongSettingEndsTheSearchAndAMissingAddressDoesNot() {
+        assertEquals("mlx5_1", searched(VerbsException.ofAddress("eth9 names no GID")));
+        VerbsException wrong = VerbsException.ofSetting("farheap.retries=9: it must be 0 to 6");
+        assertSame(wrong, assertThrows(VerbsException.class, () -> searched(wrong)));
+    }
+
+    private static String searched(VerbsException ofFirst) {
+        return Devices.first(TWO, name -> {
+            if (name.equals("mlx5_0")) {
+                throw ofFirst;
+            }
+            return name;
+        });
+    }
+
+    /** The failures of settings and addresses are of these kinds. */
+    @Test
+    void settingsAndAddressesAreToldFromDevices() throws IOException {
+        assertTrue(refusal(() -> new GidTable("port 1 of mlx5_0", true, List.of()).candidates("eth9"))
+                .isOfAddress());
+        assertTrue(refusal(() -> new GidTable("port 1 of mlx5_0", true, List.of()).candidates(""))
+                .isOfAddress());
+        assertTrue(refusal(() -> PartitionTable.index(root, "port 1 of mlx5_0", 0x8123))
+                .isOfAddress());
+        System.setProperty("farheap.retries.mlx5_0", "9");
+        try {
+            VerbsException wrong = refusal(() -> PortOptions.of("mlx5_0").resolved("mlx5_0", 1));
+            assertTrue(wrong.isOfSetting() && !wrong.isOfAddress(), wrong.getMessage());
+        } finally {
+            System.clearProperty("farheap.retries.mlx5_0");
+        }
+    }
+
+    private static VerbsException refusal(Executable call) {
+        return assertThrows(VerbsException.class, call);
     }
 }

@@ -136,8 +136,9 @@ class PairTest {
         try (Context context = Devices.open(TestDevice.client())) {
             PortInfo port = context.activePort();
             if (port.ethernet()) {
-                Gid gid = Gid.choose(context, port);
-                assertEquals(2, context.gidType(port.number(), gid.index()), "RoCEv2");
+                GidEntry gid = context.candidates(port).getFirst();
+                assertEquals(GidEntry.ROCE_V2, gid.type());
+                assertTrue(gid.hasInterface(), gid::toString);
                 assertEquals((byte) 0xFF, gid.bytes()[10]);
                 assertEquals((byte) 10, gid.bytes()[12], "10.x.x.x, the guest's networks");
             }

@@ -67,7 +67,8 @@ final class States {
         return query(queuePair, ibverbs.IBV_QP_MAX_DEST_RD_ATOMIC, ibv_qp_attr::max_dest_rd_atomic);
     }
 
-    private static int query(QueuePair queuePair, int mask, ToIntFunction<ibv_qp_attr> attribute) {
+    /** An attribute of the queue pair, as the device reports it. */
+    static int query(QueuePair queuePair, int mask, ToIntFunction<ibv_qp_attr> attribute) {
         try (Arena arena = Arena.ofConfined()) {
             ibv_qp_attr attr = new ibv_qp_attr(NativePointers.allocate(arena, Loader.sizeof(ibv_qp_attr.class)));
             ibv_qp_init_attr init =

@@ -44,9 +44,7 @@ public final class BenchOutput {
     public BenchReport report(CommandSpec command, Context device) {
         String settings = device.library() == VerbsLibrary.SOFT ? System.getenv(SoftverbsModel.VARIABLE) : null;
         return report(
-                command,
-                device.device().name() + " (" + device.library().name().toLowerCase(Locale.ROOT) + ")",
-                settings);
+                command, device.label() + " (" + device.library().name().toLowerCase(Locale.ROOT) + ")", settings);
     }
 
     /** Creates a report of figures for which no device was used. */

@@ -11,6 +11,7 @@ import io.farheap.slo.ModelSubject;
 import io.farheap.slo.PerformanceModel;
 import io.farheap.verbs.Context;
 import io.farheap.verbs.Devices;
+import io.farheap.verbs.PortOptions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Predicate;
@@ -42,12 +43,13 @@ public final class ManagedModels {
     /**
      * Asks the managers for the models that fit.
      *
-     * @param device of the machine; empty for the first that serves
+     * @param device of the machine
      * @param workload the load of the models; null if they all have the same
      * @return at least one
      * @throws CacheException if no manager answers, or no model fits
      */
-    public static List<PerformanceModel> ask(List<String> managers, String device, @Nullable ModelWorkload workload) {
+    public static List<PerformanceModel> ask(
+            List<String> managers, PortOptions device, @Nullable ModelWorkload workload) {
         String opened;
         try (Context context = Devices.open(device)) {
             opened = Tuning.device(context);

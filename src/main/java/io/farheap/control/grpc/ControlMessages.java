@@ -11,7 +11,6 @@ import io.farheap.control.wire.Pace;
 import io.farheap.control.wire.QueuePairEndpoint;
 import io.farheap.control.wire.Region;
 import io.farheap.verbs.Endpoint;
-import io.farheap.verbs.SoftverbsPlace;
 
 /** Converts values to messages and back, for both sides. */
 final class ControlMessages {
@@ -27,8 +26,10 @@ final class ControlMessages {
                 .setPathMtu(endpoint.pathMtu())
                 .setInitiatorDepth(endpoint.initiatorDepth())
                 .setResponderResources(endpoint.responderResources())
-                .setSoftverbsUser(endpoint.place().user())
-                .setSoftverbsHost(endpoint.place().host())
+                .setSoftverbsUser(endpoint.softverbsUser())
+                .setSoftverbsHost(endpoint.softverbsHost())
+                .setGids(ByteString.copyFrom(endpoint.gids()))
+                .setPeerGid(ByteString.copyFrom(endpoint.peerGid()))
                 .build();
     }
 
@@ -42,7 +43,10 @@ final class ControlMessages {
                 message.getPathMtu(),
                 message.getInitiatorDepth(),
                 message.getResponderResources(),
-                new SoftverbsPlace(message.getSoftverbsUser(), message.getSoftverbsHost()));
+                message.getSoftverbsUser(),
+                message.getSoftverbsHost(),
+                message.getGids().toByteArray(),
+                message.getPeerGid().toByteArray());
     }
 
     /** @throws ControlException INVALID_ARGUMENT if the message is not an endpoint */

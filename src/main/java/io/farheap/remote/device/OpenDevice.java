@@ -6,6 +6,7 @@ import io.farheap.memory.RegisteredMemory;
 import io.farheap.verbs.Access;
 import io.farheap.verbs.Context;
 import io.farheap.verbs.Devices;
+import io.farheap.verbs.PortOptions;
 import io.farheap.verbs.ProtectionDomain;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -24,14 +25,16 @@ public final class OpenDevice implements AutoCloseable {
     private final AtomicInteger holders = new AtomicInteger(1);
 
     /**
-     * @param device its name; empty for the first device that serves
+     * @param port its device, and how connections leave it
      * @param name prefix of thread names
-     * @throws io.farheap.verbs.VerbsException if there is no such device or it cannot be opened
+     * @throws io.farheap.verbs.VerbsException if there is no such device, it cannot be opened, or it has no address of
+     *     the kind that the options name
      */
-    public OpenDevice(String device, String name) {
+    public OpenDevice(PortOptions port, String name) {
         try (CloseStack stack = new CloseStack()) {
-            context = Devices.open(device);
+            context = Devices.open(port);
             lifetime = stack.add(new ContextLifetime(context));
+            context.checkAddress();
             domain = stack.add(context.allocateProtectionDomain());
             scratch = stack.add(RegisteredMemory.allocate(domain, "farheap-scratch", Long.BYTES, Access.LOCAL_WRITE));
             events = new CompletionEvents(name);

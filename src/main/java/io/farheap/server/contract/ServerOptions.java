@@ -4,6 +4,7 @@ import io.farheap.control.plane.ControlPlane;
 import io.farheap.control.text.PrintableText;
 import io.farheap.memory.ByteSize;
 import io.farheap.thread.idle.Idle;
+import io.farheap.verbs.PortOptions;
 
 /**
  * The options of a memory server: the memory that it donates, and how.
@@ -11,7 +12,7 @@ import io.farheap.thread.idle.Idle;
  * @param memoryBytes total memory, a multiple of {@code regionBytes}
  * @param regionBytes size of a region: a power of two, at least {@value #MIN_REGION_BYTES} bytes
  * @param leaseNanos how long a client's lease lives without being renewed, {@value #MIN_LEASE_MILLIS} ms to an hour
- * @param device name of an RDMA device; empty for the first one that is suitable
+ * @param device the RDMA device and its port, and how connections leave it
  * @param name for people
  * @param threads how many threads may serve batches, 1 to {@value #MAX_THREADS}; they start when clients need them
  * @param pinned whether each thread runs on a core of its own, if there are more cores than threads
@@ -28,7 +29,7 @@ public record ServerOptions(
         long memoryBytes,
         long regionBytes,
         long leaseNanos,
-        String device,
+        PortOptions device,
         String name,
         int threads,
         boolean pinned,
@@ -80,7 +81,11 @@ public record ServerOptions(
         return bytes >= MIN_REGION_BYTES && Long.bitCount(bytes) == 1;
     }
 
-    /** With the limits that the device and the machine set, a failure domain of its own, and no headroom. */
+    /**
+     * With the limits that the device and the machine set, a failure domain of its own, and no headroom.
+     *
+     * @param device name of an RDMA device, {@code NAME} or {@code NAME:PORT}; empty for the first one that serves
+     */
     public ServerOptions(
             long memoryBytes,
             long regionBytes,
@@ -94,7 +99,7 @@ public record ServerOptions(
                 memoryBytes,
                 regionBytes,
                 leaseNanos,
-                device,
+                PortOptions.of(device),
                 name,
                 threads,
                 pinned,
@@ -111,33 +116,43 @@ public record ServerOptions(
         this(memoryBytes, regionBytes, leaseNanos, device, name, defaultThreads(), true, Idle.PARK);
     }
 
+    /** A copy for this device and port. */
+    public ServerOptions device(PortOptions device) {
+        return with(device, limits, domain, procedures, turns, headroom);
+    }
+
     /** A copy with these limits. */
     public ServerOptions limits(ServerLimits limits) {
-        return with(limits, domain, procedures, turns, headroom);
+        return with(device, limits, domain, procedures, turns, headroom);
     }
 
     /** A copy with this failure domain. */
     public ServerOptions domain(String domain) {
-        return with(limits, domain, procedures, turns, headroom);
+        return with(device, limits, domain, procedures, turns, headroom);
     }
 
     /** A copy that runs these procedures. */
     public ServerOptions procedures(ServedCode procedures) {
-        return with(limits, domain, procedures, turns, headroom);
+        return with(device, limits, domain, procedures, turns, headroom);
     }
 
     /** A copy with this interleaving of calls. */
     public ServerOptions turns(CallInterleaving turns) {
-        return with(limits, domain, procedures, turns, headroom);
+        return with(device, limits, domain, procedures, turns, headroom);
     }
 
     /** A copy with this headroom. */
     public ServerOptions headroom(Headroom headroom) {
-        return with(limits, domain, procedures, turns, headroom);
+        return with(device, limits, domain, procedures, turns, headroom);
     }
 
     private ServerOptions with(
-            ServerLimits limits, String domain, ServedCode procedures, CallInterleaving turns, Headroom headroom) {
+            PortOptions device,
+            ServerLimits limits,
+            String domain,
+            ServedCode procedures,
+            CallInterleaving turns,
+            Headroom headroom) {
         return new ServerOptions(
                 memoryBytes,
                 regionBytes,

@@ -182,7 +182,22 @@ class ControlRoundTripTest {
         assertEquals(InMemoryPlane.SERVER_END.packetSequenceNumber(), end.packetSequenceNumber());
         assertEquals(InMemoryPlane.SERVER_END.initiatorDepth(), end.initiatorDepth());
         assertEquals(InMemoryPlane.SERVER_END.responderResources(), end.responderResources());
-        assertEquals(InMemoryPlane.SERVER_END.place(), end.place());
+        assertEquals(InMemoryPlane.SERVER_END.softverbsUser(), end.softverbsUser());
+        assertEquals(InMemoryPlane.SERVER_END.softverbsHost(), end.softverbsHost());
+        assertArrayEquals(InMemoryPlane.SERVER_END.gids(), end.gids());
+        assertArrayEquals(InMemoryPlane.SERVER_END.peerGid(), end.peerGid());
+    }
+
+    /** An older peer does not know the lists of GIDs: it tells one GID, and reads one. */
+    @Test
+    void anOlderPeersEndHasOneGid() {
+        Endpoint end = ControlMessages.read(ControlMessages.message(InMemoryPlane.SERVER_END).toBuilder()
+                .clearGids()
+                .clearPeerGid()
+                .build());
+        assertArrayEquals(InMemoryPlane.SERVER_END.gid(), end.gid());
+        assertEquals(0, end.gids().length);
+        assertEquals(0, end.peerGid().length);
     }
 
     @ParameterizedTest

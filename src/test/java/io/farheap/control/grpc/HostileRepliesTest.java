@@ -197,6 +197,8 @@ class HostileRepliesTest {
                 end().setPacketSequenceNumber(1 << 24).build(),
                 end().setLid(1 << 16).build(),
                 end().setGid(ByteString.copyFrom(new byte[15])).build(),
+                end().setGids(ByteString.copyFrom(new byte[19])).build(),
+                end().setPeerGid(ByteString.copyFrom(new byte[16])).build(),
                 end().setPathMtu(0).build(),
                 end().setPathMtu(6).build(),
                 end().setInitiatorDepth(0).build(),

@@ -25,7 +25,6 @@ import io.farheap.control.plane.Ticket;
 import io.farheap.control.plane.WantedRegions;
 import io.farheap.control.plane.WatermarkEndpoint;
 import io.farheap.verbs.Endpoint;
-import io.farheap.verbs.SoftverbsPlace;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -40,7 +39,7 @@ import java.util.stream.IntStream;
 public final class InMemoryPlane implements ControlPlane {
 
     static final Endpoint SERVER_END =
-            new Endpoint(0xFFFFFF, 0, 0xFFFF, gid(0x80), 5, 255, 1, new SoftverbsPlace(-2, Long.MIN_VALUE));
+            new Endpoint(0xFFFFFF, 0, 0xFFFF, gid(0x80), 5, 255, 1, -2, Long.MIN_VALUE, new byte[3 * 18], new byte[18]);
 
     static final ServerStatus STATUS = new ServerStatus(
             new ServerDescription(-1, "s", "d", PROTOCOL_VERSION, 1 << 20, 8, 2),

@@ -102,13 +102,13 @@ public final class DemoCommand implements Subcommand, Callable<Integer> {
     @Option(
             names = "--device",
             paramLabel = "NAME",
-            description = "RDMA device of the cache (default: the first that serves)")
+            description = "RDMA device of the cache, NAME or NAME:PORT (default: the first that serves)")
     private String device = "";
 
     @Option(
             names = "--server-device",
             paramLabel = "NAME",
-            description = "RDMA device of the servers (default: the first that serves)")
+            description = "RDMA device of the servers, NAME or NAME:PORT (default: the first that serves)")
     private String serverDevice = "";
 
     @Option(names = "--json", paramLabel = "OUT", description = "write the figures to this file as one JSON object")
@@ -417,7 +417,7 @@ public final class DemoCommand implements Subcommand, Callable<Integer> {
     }
 
     private String device(Cache cache) {
-        return cache.context().device().name() + " ("
+        return cache.context().label() + " ("
                 + (cache.context().library() == VerbsLibrary.SOFT ? "softverbs" : "system") + ")";
     }
 

@@ -1,6 +1,7 @@
 package io.farheap.cli;
 
 import io.farheap.coding.CodingLibrary;
+import io.farheap.command.AddressOptions;
 import io.farheap.command.DeviceNotice;
 import io.farheap.command.Sizes;
 import io.farheap.command.Subcommand;
@@ -11,12 +12,11 @@ import io.farheap.verbs.Devices;
 import io.farheap.verbs.PortInfo;
 import io.farheap.verbs.VerbsException;
 import java.io.PrintWriter;
-import java.net.InetAddress;
-import java.net.UnknownHostException;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
@@ -30,6 +30,9 @@ public final class DevicesCommand implements Subcommand, Callable<Integer> {
 
     private static final int MAX_GIDS = 16;
 
+    @Mixin
+    private AddressOptions address = new AddressOptions();
+
     @Spec
     private CommandSpec spec;
 
@@ -40,7 +43,7 @@ public final class DevicesCommand implements Subcommand, Callable<Integer> {
         List<DeviceInfo> devices = Devices.list();
         boolean active = false;
         for (DeviceInfo device : devices) {
-            try (Context context = Devices.open(device.name())) {
+            try (Context context = Devices.open(address.port(device.name()))) {
                 print(out, context);
                 active |= context.activePort() != null;
             } catch (VerbsException e) {
@@ -93,23 +96,32 @@ public final class DevicesCommand implements Subcommand, Callable<Integer> {
                 port.mtuBytes(),
                 Sizes.format(port.maxMessageBytes()),
                 port.lid());
-        for (int index = 0; index < Math.min(port.gidEntries(), MAX_GIDS); index++) {
-            byte[] gid = context.gid(port.number(), index);
-            if (gid != null) {
-                out.printf("    GID %d  %s%n", index, address(gid));
+        List<String> gids = context.gids(port);
+        for (int i = 0; i < gids.size(); i++) {
+            if (i < MAX_GIDS || gids.get(i).endsWith(Context.PREFERRED)) {
+                out.println("    " + gids.get(i));
             }
+        }
+        if (gids.size() > MAX_GIDS) {
+            out.println("    " + gids.size() + " GIDs in all");
+        }
+        PortInfo used = context.activePort();
+        if (used != null && used.number() == port.number()) {
+            out.println("    connections: " + connections(context));
+        }
+    }
+
+    /** Returns how connections leave the port in use, or the reason why they cannot. */
+    private static String connections(Context context) {
+        try {
+            context.checkAddress();
+            return context.options().settings();
+        } catch (VerbsException e) {
+            return "cannot be made: " + e.getMessage();
         }
     }
 
     private static String registration(long bytes) {
         return bytes < 0 || bytes == Long.MAX_VALUE ? "unlimited" : Sizes.format(bytes);
-    }
-
-    private static String address(byte[] gid) {
-        try {
-            return InetAddress.getByAddress(gid).getHostAddress();
-        } catch (UnknownHostException e) {
-            throw new IllegalArgumentException("a GID of " + gid.length + " bytes", e);
-        }
     }
 }

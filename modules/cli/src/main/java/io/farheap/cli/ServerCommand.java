@@ -1,5 +1,6 @@
 package io.farheap.cli;
 
+import io.farheap.command.AddressOptions;
 import io.farheap.command.DeviceNotice;
 import io.farheap.command.Durations;
 import io.farheap.command.Percent;
@@ -22,6 +23,7 @@ import java.util.concurrent.Callable;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
@@ -73,8 +75,11 @@ public final class ServerCommand implements Subcommand, Callable<Integer> {
             names = "--device",
             paramLabel = "NAME",
             defaultValue = "",
-            description = "RDMA device, see 'farheap devices' (default: the first that serves).")
+            description = "RDMA device, NAME or NAME:PORT, see 'farheap devices' (default: the first that serves).")
     private String device;
+
+    @Mixin
+    private AddressOptions address = new AddressOptions();
 
     @Option(
             names = "--threads",
@@ -209,7 +214,7 @@ public final class ServerCommand implements Subcommand, Callable<Integer> {
                 memory,
                 region,
                 lease.toNanos(),
-                device,
+                address.port(device),
                 name == null ? listen : name,
                 threads == 0 ? ServerOptions.defaultThreads() : threads,
                 !unpinned,
@@ -235,7 +240,7 @@ public final class ServerCommand implements Subcommand, Callable<Integer> {
         PrintWriter out = spec.commandLine().getOut();
         out.println("farheap server listening on " + address + ": "
                 + Plurals.of(options.regions(), "region") + " of " + Sizes.format(region) + " on "
-                + server.deviceName());
+                + server.device());
         if (options.procedures() == ServedCode.JAVA) {
             out.println("stored procedures: clients' own classes are verified, translated and run here, on "
                     + Plurals.of(options.threads(), "thread"));

@@ -1,6 +1,7 @@
 package io.farheap.command;
 
 import io.farheap.time.TimeLimit;
+import io.farheap.verbs.PortOptions;
 import io.farheap.verbs.VerbsLibrary;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -31,7 +32,7 @@ public final class ChildJvm implements AutoCloseable {
      * Properties of this process that say how it reaches its device and where it keeps files; children inherit them.
      */
     private static final List<String> INHERITED =
-            List.of("org.bytedeco.javacpp.cachedir", "java.io.tmpdir", "user.home", "farheap.gid", "farheap.coding");
+            List.of("org.bytedeco.javacpp.cachedir", "java.io.tmpdir", "user.home", "farheap.coding");
 
     /**
      * Flags of this JVM that children inherit: without the optimising compiler a JVM starts at half the cost, and with
@@ -75,10 +76,9 @@ public final class ChildJvm implements AutoCloseable {
                 // Its standard error is that of this process, which reports itself how its children fare.
                 "-D" + LogLevel.PROPERTY + "=warning",
                 TimeLimit.flag()));
-        for (String name : INHERITED) {
-            String value = System.getProperty(name);
-            if (value != null) {
-                line.add("-D" + name + "=" + value);
+        for (String name : System.getProperties().stringPropertyNames()) {
+            if (INHERITED.contains(name) || PortOptions.isProperty(name)) {
+                line.add("-D" + name + "=" + System.getProperty(name));
             }
         }
         line.addAll(List.of("-cp", System.getProperty("java.class.path")));
