@@ -58,7 +58,7 @@ record LeaseWorkload(long keys, double skew, int getPercent, int valueBytes, lon
     void put(BenchReport.Row row) {
         row.put("keys", isZipfian() ? "zipfian" : "uniform")
                 .put("key_count", keys)
-                .put("skew", skew)
+                .put("skew", Double.toString(skew))
                 .put("get_pct", (long) getPercent)
                 .put("value_bytes", (long) valueBytes)
                 .put("bytes", bytes())

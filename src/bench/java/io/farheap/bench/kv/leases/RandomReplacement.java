@@ -23,7 +23,7 @@ final class RandomReplacement {
 
     /** Returns the hits with a workload, in percent: after its requests that warm up, those that are counted. */
     static double hitPercent(LeaseWorkload workload, int objects, long seed) {
-        RandomReplacement model = new RandomReplacement(objects, seed);
+        RandomReplacement model = new RandomReplacement(objects, -seed);
         LeaseRequests drawn = new LeaseRequests(workload, seed);
         long gets = 0;
         long hits = 0;
