@@ -173,11 +173,14 @@ class BenchKvTest {
         assertEquals((6 + 4 + 2 + 1) * 2 + 3, rows.size());
         for (Figures row : rows) {
             if (row.text("case").equals("crossings")) {
-                row.assertThere("first", "last", "ratio_first", "ratio_last");
+                row.assertThere("first", "last");
+                row.assertSaid("ratio_first", "ratio_last", "equal_at");
                 continue;
             }
             boolean leased = row.text("engine").equals("leased");
-            row.assertThere("ops_per_s", "cpu_ns", "server_cpu_ns", "ratio");
+            row.assertThere("ops_per_s", "cpu_ns", "server_cpu_ns");
+            // A map that is so small may evict in one of its shards.
+            row.assertSaid("ratio", "core_ops_per_s", "cores_of_client");
             row.assertThere("server_idle_ns_per_s", "bytes_local", "cores", "in_flight");
             assertTrue(leased ? row.number("calls") > 0 : row.number("calls") == 0, row::toString);
             if (row.count("get_pct") > 0) {

@@ -20,8 +20,10 @@ public final class EnginesPart {
     private static final long TENTH_NANOS = 100_000_000;
     private static final int USUAL_GETS = 95;
     private static final int USUAL_BYTES = 1000;
-    /** So much memory that all keys fit, however they fall. */
+    /** The memory of the map over that of all keys, so that they fit however they fall. */
     private static final int ROOM = 2;
+    /** If fewer gets hit, a map has evicted although it has room, and rates are not compared. */
+    private static final double LEAST_HIT_PERCENT = 99.9;
 
     // Among these are the usual ones.
     private static final double[] GETS = {100, USUAL_GETS, 80, 50, 20, 0};
@@ -100,7 +102,7 @@ public final class EnginesPart {
         return new LeaseWorkload(keys, skew, gets, valueBytes, ROOM * keys, clients, clients);
     }
 
-    /** Measures a point, and returns the ratio of the leased map's rate to the other one's. */
+    /** Measures a point, and returns the leased map's rate over the other one's; not a number if a side misses. */
     private double measure(LeaseWorkload workload) {
         List<LeaseFigures> figures = List.of(new LeaseFigures(), new LeaseFigures());
         int counted = Rotation.turns(SIDES.size(), plays);
@@ -126,20 +128,28 @@ public final class EnginesPart {
         }
         double leased = figures.getFirst().median("ops_per_s");
         double other = figures.getLast().median("ops_per_s");
-        put(SIDES.getFirst(), workload, figures.getFirst(), other);
-        put(SIDES.getLast(), workload, figures.getLast(), leased);
-        return leased / other;
+        boolean compared = workload.getPercent() == 0
+                || figures.stream().allMatch(side -> side.median("hit_pct") >= LEAST_HIT_PERCENT);
+        put(SIDES.getFirst(), workload, figures.getFirst(), other, compared);
+        put(SIDES.getLast(), workload, figures.getLast(), leased, compared);
+        return compared ? leased / other : Double.NaN;
     }
 
-    /** @param other the rate of the other side */
-    private void put(LeaseSide side, LeaseWorkload workload, LeaseFigures figures, double other) {
+    /**
+     * Puts a side of a point.
+     *
+     * @param other the rate of the other side
+     * @param compared whether both sides hit as often as they must
+     */
+    private void put(
+            LeaseSide side, LeaseWorkload workload, LeaseFigures figures, double other, boolean compared) {
         double rate = figures.median("ops_per_s");
-        double ratio = MedianRatio.ofRates(Validity.NO_MODEL, rate, other);
+        double ratio = compared ? MedianRatio.ofRates(Validity.NO_MODEL, rate, other) : Double.NaN;
         ServerProjection projected = ServerProjection.of(
                 figures.median("server_cpu_ns"), figures.median("server_idle_ns_per_s"), rate);
         // What servers do for the other engine is in the background, and limits no rate.
         double coreRate = side.isLeased() ? projected.coreRate() : Double.NaN;
-        double cores = side.isLeased()
+        double cores = side.isLeased() && compared
                 ? projected.coresForClient(rate / workload.processes(), other / workload.processes())
                 : Double.NaN;
         out.printf(

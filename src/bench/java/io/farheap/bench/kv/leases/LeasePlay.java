@@ -44,7 +44,7 @@ record LeasePlay(Map<String, Double> figures, Map<String, Histogram> latency) {
             long nanos,
             boolean idles,
             boolean timed) {
-        try (OpenPlay play = new OpenPlay(servers, side, workload, workload.bytes(), workload.keys(), seed)) {
+        try (OpenPlay play = new OpenPlay(servers, side, workload, workload.bytes(), workload.objects(), seed)) {
             if (workload.isFilled()) {
                 play.each(worker -> worker.fill(play.workers.indexOf(worker), play.workers.size()));
             }

@@ -45,6 +45,11 @@ record LeaseWorkload(long keys, double skew, int getPercent, int valueBytes, lon
         return room >= keys;
     }
 
+    /** Returns for how many objects the table of the map is made: for all keys, however they fall. */
+    long objects() {
+        return Math.max(keys, room);
+    }
+
     boolean isZipfian() {
         return skew > 0;
     }

@@ -7,6 +7,7 @@ import io.farheap.command.Plot;
 import java.io.PrintStream;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -240,6 +241,9 @@ public final class LeasesPart {
         for (String policy : List.of("fixed", "popularity")) {
             int[] some = IntStream.range(0, sides.size())
                     .filter(side -> sides.get(side).policy().equals(policy))
+                    .boxed()
+                    .sorted(Comparator.comparingDouble(side -> figures.get(side).median("hit_pct")))
+                    .mapToInt(Integer::intValue)
                     .toArray();
             plot.series(
                     policy,
