@@ -141,8 +141,7 @@ public final class EnginesPart {
      * @param other the rate of the other side
      * @param compared whether both sides hit as often as they must
      */
-    private void put(
-            LeaseSide side, LeaseWorkload workload, LeaseFigures figures, double other, boolean compared) {
+    private void put(LeaseSide side, LeaseWorkload workload, LeaseFigures figures, double other, boolean compared) {
         double rate = figures.median("ops_per_s");
         double ratio = compared ? MedianRatio.ofRates(Validity.NO_MODEL, rate, other) : Double.NaN;
         ServerProjection projected = ServerProjection.of(
