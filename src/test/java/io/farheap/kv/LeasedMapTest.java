@@ -266,12 +266,19 @@ class LeasedMapTest {
                         .reports(false)
                         .create();
                 MapSession session = map.openSession()) {
-            session.set(TestServers.key(1), TestServers.value(1, 100));
-            while (map.counts().pointerHits() < 1000) {
-                assertNotNull(session.get(TestServers.key(1)));
+            for (int i = 0; i < 40; i++) {
+                session.set(TestServers.key(i), TestServers.value(i, 100));
+            }
+            // Enough READs for reports of all parts of the pointers, several times.
+            long deadline = System.nanoTime() + TestDevice.patience(30_000_000_000L);
+            while (map.counts().pointerHits() < 7000) {
+                assertTrue(System.nanoTime() - deadline < 0, map.counts()::toString);
+                for (int i = 0; i < 40; i++) {
+                    assertNotNull(session.get(TestServers.key(i)));
+                }
             }
             // A later call of this session would arrive after a report.
-            assertNull(session.get(TestServers.key(2)));
+            assertNull(session.get(TestServers.key(50)));
             assertEquals(0, servers.counter(0, "maps.reads.reported"));
         }
     }

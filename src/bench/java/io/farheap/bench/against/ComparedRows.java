@@ -67,7 +67,12 @@ public final class ComparedRows {
                     "value_bytes",
                     "term",
                     "queues",
-                    "kind"),
+                    "kind",
+                    "key_count",
+                    "skew",
+                    "longest",
+                    "reports",
+                    "threads"),
             List.of(
                     Figure.time("p50_ns"),
                     Figure.time("p50_ns").over("floor_p50_ns", "floor"),

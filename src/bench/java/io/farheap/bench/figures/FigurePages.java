@@ -28,7 +28,8 @@ final class FigurePages {
     }
 
     /**
-     * Writes the stored figures into the pages. A place that cannot be rendered keeps its content.
+     * Writes the stored figures into the pages. A place that cannot be rendered keeps its content; an empty place of a
+     * figure that was never measured says so.
      *
      * @param today the UTC date, by which a figure may be old
      * @param complaints receives a sentence for each place that cannot be rendered
@@ -53,7 +54,8 @@ final class FigurePages {
 
     /**
      * Returns what is wrong with pages and stored figures, a sentence each. The calendar makes no page wrong: a place
-     * may have its figure as it was rendered while it was new, and as it is rendered when it is old.
+     * may have its figure as it was rendered while it was new, and as it is rendered when it is old. A place of a
+     * figure that was never measured says so.
      */
     List<String> problems() throws IOException {
         List<String> problems = new ArrayList<>(storedProblems());
@@ -143,18 +145,28 @@ final class FigurePages {
             throw new IllegalArgumentException("this page is not among the pages of figure " + figure.name() + " in "
                     + FigureList.FILE + "; add it");
         }
+        FigureTemplate template = FigureTemplate.read(root, figure.name(), marker.template());
         FigureFile stored = FigureFile.read(root, figure.name());
         if (stored == null) {
+            List<String> unmeasured = unmeasured(figure.name());
+            // A place that has figures keeps them: their result was lost.
+            if (marker.content().isEmpty() || marker.content().equals(unmeasured)) {
+                return unmeasured;
+            }
             throw new IllegalArgumentException(FigureFile.place(figure.name()) + " is not there; run ./farheap figures "
                     + figure.name() + ", which measures it");
         }
-        FigureTemplate template = FigureTemplate.read(root, figure.name(), marker.template());
         try {
             return template.render(stored, today.apply(stored));
         } catch (IllegalArgumentException e) {
             throw new IllegalArgumentException(
                     "template " + marker.template() + " of figure " + figure.name() + ": " + e.getMessage(), e);
         }
+    }
+
+    /** Returns the content of the places of a figure that was never measured. */
+    private static List<String> unmeasured(String figure) {
+        return List.of("*Not measured yet: `./farheap figures " + figure + "` measures it.*");
     }
 
     private List<String> storedProblems() throws IOException {

@@ -57,7 +57,8 @@ import picocli.CommandLine.Spec;
             "leases: hits of leased maps beside simpler policies, the share of hits that is one READ by terms and numbers "
                     + "of LRU queues, latency by kind of request, with and without reports; with --trace also hits of the "
                     + "beginnings of traces. engines: leased and disaggregated maps beside each other, by the share of "
-                    + "sets, keys, sizes of values and clients.",
+                    + "sets, keys, sizes of values and clients, and where both are equally fast. With a NIC model a run "
+                    + "of these two fails if over one per cent of its operations were late.",
             "bytes_local is the client's memory for counters and buffers, in_flight the requests under way at a time. "
                     + "With a NIC model a row is invalid if over one per cent of the operations of a process, other than READs, were "
                     + "late: it has no rates, times or ratios. A JSON file whose tables have other points, too, is not replaced."
@@ -145,7 +146,8 @@ public final class BenchKvCommand implements Callable<Integer> {
             defaultValue = "7",
             description =
                     "messages, ycsb: turns of each side, of 0.1 s; worth: tenths of a second for each figure; leases, engines: "
-                            + "tenths of a second for each play, after as many to warm up; elasticity: "
+                            + "tenths of a second for the rate of each play, after requests that warm up and are "
+                            + "counted; elasticity: "
                             + "windows of 0.1 s for each number of clients and size of the map (default: ${DEFAULT-VALUE})")
     private int turns;
 

@@ -1,26 +1,34 @@
 package io.farheap.bench.kv.leases;
 
 import io.farheap.bench.report.BenchReport;
+import io.farheap.bench.report.MedianRatio;
 import io.farheap.bench.report.Rotation;
+import io.farheap.bench.report.Validity;
 import io.farheap.kv.FarMapBuilder;
 import java.io.PrintStream;
+import java.util.Arrays;
 import java.util.List;
 
 /**
- * Measures maps of both engines beside each other, on two servers of two threads each: by the share of sets, by keys,
- * by the size of values, and with one and two clients, which are a process and a thread each. There is room for all
- * keys. How many clients a server's core can serve is computed from processor times.
+ * Measures maps of both engines beside each other, on two servers of two threads each: by the share of sets, by the
+ * skew of keys, by the size of values, and with one and two clients, which are a process and a thread each. There is
+ * room for all keys. Where the engines are equally fast is interpolated, and how many cores of servers a leased map
+ * needs is computed from processor times.
  */
 public final class EnginesPart {
 
     private static final long TENTH_NANOS = 100_000_000;
     private static final int USUAL_GETS = 95;
     private static final int USUAL_BYTES = 1000;
-    /** So much memory that all keys fit, however they fall. */
+    /** The memory of the map over that of all keys, so that they fit however they fall. */
     private static final int ROOM = 2;
+    /** If fewer gets hit, a map has evicted although it has room, and rates are not compared. */
+    private static final double LEAST_HIT_PERCENT = 99.9;
 
-    private static final int[] OTHER_GETS = {100, 80, 50};
-    private static final int[] OTHER_BYTES = {64, 4000};
+    // Among these are the usual ones.
+    private static final double[] GETS = {100, USUAL_GETS, 80, 50, 20, 0};
+    private static final double[] SKEWS = {0, 0.5, 0.8, LeaseWorkload.USUAL_SKEW, 1.2};
+    private static final double[] BYTES = {64, USUAL_BYTES, 4000};
 
     private static final List<LeaseSide> SIDES = List.of(
             LeaseSide.leased(FarMapBuilder.LEASED, 1000, 10_000, LeaseSide.MOST_QUEUES),
@@ -36,8 +44,8 @@ public final class EnginesPart {
      * Makes a part, which {@link #run} measures.
      *
      * @param keys that are asked for
-     * @param turns tenths of a second for each play, after as many that are not measured
-     * @param plays of each side, at least
+     * @param turns tenths of a second in which the rate of each play is measured, after requests that are counted
+     * @param plays of each side, at least, after one that does not count
      */
     public EnginesPart(BenchReport report, PrintStream out, long keys, int turns, int plays) {
         this.report = report;
@@ -51,10 +59,10 @@ public final class EnginesPart {
     public void run() {
         out.printf(
                 "%nengines: %,d keys, for all of which there is room; a client keeps one request under way%n%n"
-                        + "%-15s%-9s%8s%8s%9s%10s%10s%10s%14s%12s%14s%14s%8s%n",
+                        + "%-15s%8s%8s%8s%9s%10s%10s%10s%14s%12s%14s%14s%14s%8s%n",
                 keys,
                 "engine",
-                "keys",
+                "skew",
                 "gets %",
                 "bytes",
                 "clients",
@@ -64,80 +72,122 @@ public final class EnginesPart {
                 "requests/s",
                 "CPU ns",
                 "server CPU ns",
-                "clients/core",
+                "of a core/s",
+                "cores/client",
                 "ratio");
-        measure(workload(true, USUAL_GETS, USUAL_BYTES, 1));
-        for (int gets : OTHER_GETS) {
-            measure(workload(true, gets, USUAL_BYTES, 1));
-        }
-        measure(workload(false, USUAL_GETS, USUAL_BYTES, 1));
-        for (int bytes : OTHER_BYTES) {
-            measure(workload(true, USUAL_GETS, bytes, 1));
-        }
-        measure(workload(true, USUAL_GETS, USUAL_BYTES, 2));
+        double usual = measure(workload(LeaseWorkload.USUAL_SKEW, USUAL_GETS, USUAL_BYTES, 1));
+        double[] byGets = Arrays.stream(GETS)
+                .map(gets -> gets == USUAL_GETS
+                        ? usual
+                        : measure(workload(LeaseWorkload.USUAL_SKEW, (int) gets, USUAL_BYTES, 1)))
+                .toArray();
+        double[] bySkew = Arrays.stream(SKEWS)
+                .map(skew -> skew == LeaseWorkload.USUAL_SKEW
+                        ? usual
+                        : measure(workload(skew, USUAL_GETS, USUAL_BYTES, 1)))
+                .toArray();
+        double[] byBytes = Arrays.stream(BYTES)
+                .map(bytes -> bytes == USUAL_BYTES
+                        ? usual
+                        : measure(workload(LeaseWorkload.USUAL_SKEW, USUAL_GETS, (int) bytes, 1)))
+                .toArray();
+        measure(workload(LeaseWorkload.USUAL_SKEW, USUAL_GETS, USUAL_BYTES, 2));
+        out.printf("%nwhere both are equally fast%n");
+        putCrossing("get_pct", GETS, byGets);
+        putCrossing("skew", SKEWS, bySkew);
+        putCrossing("value_bytes", BYTES, byBytes);
     }
 
-    private LeaseWorkload workload(boolean zipfian, int gets, int valueBytes, int clients) {
-        return new LeaseWorkload(keys, zipfian, gets, valueBytes, ROOM * keys, clients, clients);
+    private LeaseWorkload workload(double skew, int gets, int valueBytes, int clients) {
+        return new LeaseWorkload(keys, skew, gets, valueBytes, ROOM * keys, clients, clients);
     }
 
-    private void measure(LeaseWorkload workload) {
+    /** Measures a point, and returns the leased map's rate over the other one's; not a number if a side misses. */
+    private double measure(LeaseWorkload workload) {
         List<LeaseFigures> figures = List.of(new LeaseFigures(), new LeaseFigures());
         int counted = Rotation.turns(SIDES.size(), plays);
         Rotation rotation = new Rotation(SIDES.size(), counted);
         try (LeaseServerPair servers = new LeaseServerPair(LeaseServerPair.regionBytes(workload.bytes()))) {
+            // These servers have not compiled their code yet.
+            for (LeaseSide side : SIDES) {
+                LeasePlay.of(servers, side, workload, 0, TENTH_NANOS, false, false);
+            }
             for (int play = 0; play < counted; play++) {
-                double[] rates = new double[SIDES.size()];
                 for (int side : rotation.order(play)) {
-                    LeasePlay played =
-                            LeasePlay.of(servers, SIDES.get(side), workload, play + 1L, turns * TENTH_NANOS, false);
-                    figures.get(side).add(played);
-                    rates[side] = rate(played);
-                    figures.get(side).add("clients_per_core", clientsPerCore(played));
-                }
-                for (int side = 0; side < rates.length; side++) {
-                    figures.get(side).add("ratio", rates[side] / rates[rates.length - 1 - side]);
+                    figures.get(side)
+                            .add(LeasePlay.of(
+                                    servers,
+                                    SIDES.get(side),
+                                    workload,
+                                    play + 1L,
+                                    turns * TENTH_NANOS,
+                                    true,
+                                    false));
                 }
             }
         }
-        for (int side = 0; side < SIDES.size(); side++) {
-            put(SIDES.get(side), workload, figures.get(side));
-        }
+        double leased = figures.getFirst().median("ops_per_s");
+        double other = figures.getLast().median("ops_per_s");
+        boolean compared = workload.getPercent() == 0
+                || figures.stream().allMatch(side -> side.median("hit_pct") >= LEAST_HIT_PERCENT);
+        put(SIDES.getFirst(), workload, figures.getFirst(), other, compared);
+        put(SIDES.getLast(), workload, figures.getLast(), leased, compared);
+        return compared ? leased / other : Double.NaN;
     }
 
-    private static double rate(LeasePlay play) {
-        return figure(play, "ops_per_s");
-    }
-
-    private static double figure(LeasePlay play, String name) {
-        return play.figures().getOrDefault(name, Double.NaN);
-    }
-
-    /** Returns how many clients keep one core of the servers busy; not a number if they take no time of it. */
-    private static double clientsPerCore(LeasePlay play) {
-        double server = figure(play, "server_cpu_ns");
-        return server > 0 ? figure(play, "cpu_ns") / server : Double.NaN;
-    }
-
-    private void put(LeaseSide side, LeaseWorkload workload, LeaseFigures figures) {
+    /**
+     * Puts a side of a point.
+     *
+     * @param other the rate of the other side
+     * @param compared whether both sides hit as often as they must
+     */
+    private void put(LeaseSide side, LeaseWorkload workload, LeaseFigures figures, double other, boolean compared) {
+        double rate = figures.median("ops_per_s");
+        double ratio = compared ? MedianRatio.ofRates(Validity.NO_MODEL, rate, other) : Double.NaN;
+        ServerProjection projected = ServerProjection.of(
+                figures.median("server_cpu_ns"), figures.median("server_idle_ns_per_s"), rate);
+        // What servers do for the other engine is in the background, and limits no rate.
+        double coreRate = side.isLeased() ? projected.coreRate() : Double.NaN;
+        double cores = side.isLeased() && compared
+                ? projected.coresForClient(rate / workload.processes(), other / workload.processes())
+                : Double.NaN;
         out.printf(
-                "%-15s%-9s%8d%8d%9d%10.2f%10.3f%10.3f%,14.0f%,12.0f%,14.0f%14.2f%8.2f%n",
+                "%-15s%8.2f%8d%8d%9d%10.2f%10.3f%10.3f%,14.0f%,12.0f%,14.0f%,14.0f%14.3f%8.2f%n",
                 side.engine(),
-                workload.zipfian() ? "zipfian" : "uniform",
+                workload.skew(),
                 workload.getPercent(),
                 workload.valueBytes(),
                 workload.processes(),
                 figures.median("hit_pct"),
                 figures.median("reads"),
                 figures.median("calls"),
-                figures.median("ops_per_s"),
+                rate,
                 figures.median("cpu_ns"),
                 figures.median("server_cpu_ns"),
-                figures.median("clients_per_core"),
-                figures.median("ratio"));
-        BenchReport.Row row = report.row().put("part", "engines");
+                coreRate,
+                cores,
+                ratio);
+        BenchReport.Row row = report.row().put("part", "engines").put("case", "points");
         side.put(row);
         workload.put(row);
         figures.put(row);
+        row.put("server_busy_ns", projected.busyNanos())
+                .put("core_ops_per_s", coreRate)
+                .put("cores_of_client", cores)
+                .put("ratio", ratio);
+    }
+
+    private void putCrossing(String over, double[] places, double[] ratios) {
+        double crossing = EngineCrossing.of(places, ratios);
+        out.printf("%-15s%10.2f%n", over, crossing);
+        report.row()
+                .put("part", "engines")
+                .put("case", "crossings")
+                .put("over", over)
+                .put("first", places[0])
+                .put("ratio_first", ratios[0])
+                .put("last", places[places.length - 1])
+                .put("ratio_last", ratios[ratios.length - 1])
+                .put("equal_at", crossing);
     }
 }

@@ -10,21 +10,24 @@ import io.farheap.kv.contract.MapCounts;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
+import java.util.concurrent.locks.LockSupport;
 
 /** A process's session of a map, which makes one request at a time. One thread at a time. */
-final class LeaseClient implements AutoCloseable {
+final class LeaseClient implements KeyedClient, AutoCloseable {
 
     /** As of YCSB: four letters and a number of 19 digits. */
     static final int KEY_BYTES = 23;
 
     private static final byte[] LETTERS = "user".getBytes(StandardCharsets.US_ASCII);
     private static final int DECIMAL = 10;
-    /** A thread that shares its core with servers sleeps after so many polls that found nothing. */
+    /** A thread that shares its core with servers sleeps after this number of polls that found nothing. */
     private static final int POLLS = 200;
 
     private static final long SLEEP_NANOS = 50_000;
     /** How long a set is tried again that finds no room. */
-    private static final long PATIENCE_NANOS = 10_000_000_000L;
+    private static final long PATIENCE_NANOS = 1_000_000_000L;
+    /** Between two tries, so that a server has time to make room. */
+    private static final long PAUSE_NANOS = 1_000_000;
 
     private final FarMap map;
     private final MapSession session;
@@ -35,6 +38,7 @@ final class LeaseClient implements AutoCloseable {
     private final KvHandler handler = (tag, ended, memory, at, bytes) -> status = ended;
     private int status;
     private long withoutRoom;
+    private long givenUp;
 
     /**
      * Opens a session.
@@ -47,11 +51,17 @@ final class LeaseClient implements AutoCloseable {
         this.sleeps = sleeps;
         value = arena.allocate(Math.max(1, valueBytes), Long.BYTES).asSlice(0, valueBytes);
         MemorySegment.copy(LETTERS, 0, key, JAVA_BYTE, 0, LETTERS.length);
-        session = map.openSession();
+        try {
+            session = map.openSession();
+        } catch (Throwable e) {
+            try (arena) {
+                throw e;
+            }
+        }
     }
 
-    /** Gets a key, waits, and returns whether it was there. */
-    boolean get(long number) {
+    @Override
+    public boolean get(long number) {
         name(number);
         session.get(key, 0);
         await();
@@ -61,18 +71,27 @@ final class LeaseClient implements AutoCloseable {
         return status == KvStatus.DONE;
     }
 
-    /** Sets a key, and waits. */
-    void set(long number) {
+    /**
+     * Sets a key, and waits. A set that finds no room for a second is counted, and sets nothing; later ones are not
+     * tried again.
+     */
+    @Override
+    public void set(long number) {
         name(number);
         long deadline = System.nanoTime() + PATIENCE_NANOS;
         session.set(key, value, 0);
         await();
-        while (status == KvStatus.NO_ROOM && System.nanoTime() - deadline < 0) {
+        // A map that had no room for a second is not waited for again: its side ends soon, and its row says so.
+        while (status == KvStatus.NO_ROOM && givenUp == 0 && System.nanoTime() - deadline < 0) {
             withoutRoom++;
+            LockSupport.parkNanos(PAUSE_NANOS);
             session.set(key, value, 0);
             await();
         }
-        if (status != KvStatus.DONE) {
+        if (status == KvStatus.NO_ROOM) {
+            withoutRoom++;
+            givenUp++;
+        } else if (status != KvStatus.DONE) {
             throw new IllegalStateException("a set of key " + number + ": " + KvStatus.describe(status));
         }
     }
@@ -101,13 +120,28 @@ final class LeaseClient implements AutoCloseable {
         return map.counts();
     }
 
-    /** Returns how often a set found no room, and was tried again. */
+    @Override
+    public long pointerHits() {
+        return map.counts().pointerHits();
+    }
+
+    @Override
+    public long reads() {
+        return map.counts().posted().reads();
+    }
+
+    /** Returns how many tries of sets found no room. */
     long withoutRoom() {
         return withoutRoom;
     }
 
-    /** Lets another thread use this next. */
-    void release() {
+    /** Returns how many sets found no room at all. */
+    long givenUp() {
+        return givenUp;
+    }
+
+    @Override
+    public void release() {
         session.release();
     }
 

@@ -11,13 +11,14 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.ToLongFunction;
 import org.HdrHistogram.Histogram;
 
 /**
- * One play of a side: a map is made, used until it has warmed up, measured, and dropped. No other map is there, so what
- * the servers count is of this one.
+ * One play of a side: a map is made, used until it has warmed up, counted, measured, and dropped. No other map is
+ * there, so what the servers count is of this one.
  *
  * @param figures by their names in a report
  * @param latency of requests by their kinds, in ns; empty if it was not measured
@@ -25,25 +26,44 @@ import org.HdrHistogram.Histogram;
 record LeasePlay(Map<String, Double> figures, Map<String, Histogram> latency) {
 
     private static final int ALL_PERCENT = 100;
+    private static final String EVICTED = "maps.leased.evicted";
 
     /**
-     * Plays a workload.
+     * Plays a workload. A fixed number of requests warms the map up, and as many are counted: each side has the same
+     * ones, however slow it is. Then rates and processor times are measured for some time.
      *
-     * @param nanos for warming up, and as many for measuring
-     * @param timed whether as long again is spent on the latency of each kind of request
+     * @param nanos for rates, as long again for servers without requests, and for latencies
+     * @param idles whether the processor time of servers without requests is measured, too
+     * @param timed whether the latency of each kind of request is
      */
     static LeasePlay of(
-            LeaseServerPair servers, LeaseSide side, LeaseWorkload workload, long seed, long nanos, boolean timed) {
-        try (OpenPlay play = new OpenPlay(servers, side, workload, workload.bytes(), workload.keys(), seed)) {
+            LeaseServerPair servers,
+            LeaseSide side,
+            LeaseWorkload workload,
+            long seed,
+            long nanos,
+            boolean idles,
+            boolean timed) {
+        try (OpenPlay play = new OpenPlay(servers, side, workload, workload.bytes(), workload.objects(), seed)) {
             if (workload.isFilled()) {
                 play.each(worker -> worker.fill(play.workers.indexOf(worker), play.workers.size()));
             }
-            play.each(worker -> worker.run(nanos));
-            LeasePlay measured = play.measure(worker -> worker.run(nanos));
-            if (timed) {
-                play.workers.getFirst().time(nanos, measured.latency);
+            long share = workload.requests() / workload.threads();
+            Map<String, Double> figures = new LinkedHashMap<>();
+            long evicted = servers.count(EVICTED);
+            play.each(worker -> worker.make(share));
+            figures.put("warm_requests", play.sum(LeaseWorker::requests));
+            figures.put("warm_evicted", (double) (servers.count(EVICTED) - evicted));
+            play.count(worker -> worker.make(share), figures);
+            play.rate(worker -> worker.run(nanos), figures);
+            if (idles) {
+                figures.put("server_idle_ns_per_s", play.idleNanos(nanos));
             }
-            return measured;
+            Map<String, Histogram> latency = new LinkedHashMap<>();
+            if (timed) {
+                play.workers.getFirst().time(nanos, latency);
+            }
+            return new LeasePlay(figures, latency);
         }
     }
 
@@ -54,7 +74,11 @@ record LeasePlay(Map<String, Double> figures, Map<String, Histogram> latency) {
      */
     static LeasePlay of(LeaseServerPair servers, LeaseSide side, LeaseWorkload workload, long objects, int[] keys) {
         try (OpenPlay play = new OpenPlay(servers, side, workload, workload.bytes(), objects, 1)) {
-            return play.measure(worker -> worker.play(keys));
+            Map<String, Double> figures = new LinkedHashMap<>();
+            long before = servers.cpuNanos();
+            play.count(worker -> worker.play(keys), figures);
+            play.putRates(servers.cpuNanos() - before, figures);
+            return new LeasePlay(figures, new LinkedHashMap<>());
         }
     }
 
@@ -83,7 +107,8 @@ record LeasePlay(Map<String, Double> figures, Map<String, Histogram> latency) {
                     for (int i = thread; i < clients.size(); i += workload.threads()) {
                         some.add(clients.get(i));
                     }
-                    workers.add(new LeaseWorker(some, workload, seed * workload.threads() + thread));
+                    workers.add(
+                            new LeaseWorker(some, workload, seed * workload.threads() + thread, System::nanoTime));
                 }
                 executor = resources.add(Executors.newFixedThreadPool(workload.threads()));
             } catch (Throwable e) {
@@ -102,26 +127,54 @@ record LeasePlay(Map<String, Double> figures, Map<String, Histogram> latency) {
                     one.get();
                 }
             } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
                 throw new IllegalStateException("interrupted", e);
             } catch (ExecutionException e) {
                 throw new IllegalStateException("a thread of the benchmark failed: " + e.getCause(), e);
             }
         }
 
-        LeasePlay measure(Consumer<LeaseWorker> work) {
+        /** Puts the counts of some work, for each of its requests. */
+        void count(Consumer<LeaseWorker> work, Map<String, Double> figures) {
             PlayCounts before = counts();
             each(work);
             PlayCounts during = counts().since(before);
-            Map<String, Double> figures = new LinkedHashMap<>();
             double requests = Math.max(1, sum(LeaseWorker::requests));
             during.put(figures, requests);
+            figures.put("requests", requests);
             figures.put("sets", sum(LeaseWorker::sets) / requests);
+            figures.put("refills", sum(LeaseWorker::refills) / requests);
+            figures.put("leased_bytes", (double) servers.count("maps.blocks.marked.bytes"));
+            figures.put("held", (double) map.stats().objects());
+        }
+
+        /** Puts the rate and the processor times of some work. */
+        void rate(Consumer<LeaseWorker> work, Map<String, Double> figures) {
+            long before = servers.cpuNanos();
+            each(work);
+            putRates(servers.cpuNanos() - before, figures);
+        }
+
+        /** Puts the rate and the processor times of the work that was done last. */
+        void putRates(long serverNanos, Map<String, Double> figures) {
+            double requests = Math.max(1, sum(LeaseWorker::requests));
             figures.put(
                     "ops_per_s", workers.stream().mapToDouble(LeaseWorker::rate).sum());
             figures.put("cpu_ns", sum(LeaseWorker::cpuNanos) / requests);
-            figures.put("leased_bytes", (double) servers.count("maps.blocks.marked.bytes"));
-            figures.put("objects", (double) map.stats().objects());
-            return new LeasePlay(figures, new LinkedHashMap<>());
+            figures.put("server_cpu_ns", serverNanos / requests);
+        }
+
+        /** Returns the processor time of the servers in a second in which nothing is asked of them, in ns. */
+        double idleNanos(long nanos) {
+            long before = servers.cpuNanos();
+            long begun = System.nanoTime();
+            try {
+                TimeUnit.NANOSECONDS.sleep(nanos);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new IllegalStateException("interrupted", e);
+            }
+            return (servers.cpuNanos() - before) * 1e9 / Math.max(1, System.nanoTime() - begun);
         }
 
         private double sum(ToLongFunction<LeaseWorker> of) {
@@ -132,7 +185,7 @@ record LeasePlay(Map<String, Double> figures, Map<String, Histogram> latency) {
             PlayCounts sum = PlayCounts.ofServers(servers);
             for (LeaseClient client : clients) {
                 MapCounts counts = client.counts();
-                sum = sum.plus(counts, client.withoutRoom());
+                sum = sum.plus(counts, client.withoutRoom(), client.givenUp());
             }
             return sum;
         }
@@ -157,10 +210,11 @@ record LeasePlay(Map<String, Double> figures, Map<String, Histogram> latency) {
             long adds,
             long withoutRoom,
             long leases,
-            long late,
+            long givenUp,
+            long evicted,
+            long reclaimedLate,
             long reported,
-            long capped,
-            long serverNanos) {
+            long capped) {
 
         static PlayCounts ofServers(LeaseServerPair servers) {
             return new PlayCounts(
@@ -176,13 +230,14 @@ record LeasePlay(Map<String, Double> figures, Map<String, Histogram> latency) {
                     0,
                     0,
                     servers.count("maps.leases.given"),
+                    0,
+                    servers.count(EVICTED),
                     servers.count("maps.blocks.reclaimed.late"),
                     servers.count("maps.reads.reported"),
-                    servers.count("maps.reads.capped"),
-                    servers.cpuNanos());
+                    servers.count("maps.reads.capped"));
         }
 
-        PlayCounts plus(MapCounts more, long moreWithoutRoom) {
+        PlayCounts plus(MapCounts more, long moreWithoutRoom, long moreGivenUp) {
             return new PlayCounts(
                     hits + more.hits(),
                     misses + more.misses(),
@@ -196,10 +251,11 @@ record LeasePlay(Map<String, Double> figures, Map<String, Histogram> latency) {
                     adds + more.posted().adds(),
                     withoutRoom + moreWithoutRoom,
                     leases,
-                    late,
+                    givenUp + moreGivenUp,
+                    evicted,
+                    reclaimedLate,
                     reported,
-                    capped,
-                    serverNanos);
+                    capped);
         }
 
         PlayCounts since(PlayCounts before) {
@@ -216,10 +272,11 @@ record LeasePlay(Map<String, Double> figures, Map<String, Histogram> latency) {
                     adds - before.adds,
                     withoutRoom - before.withoutRoom,
                     leases - before.leases,
-                    late - before.late,
+                    givenUp - before.givenUp,
+                    evicted - before.evicted,
+                    reclaimedLate - before.reclaimedLate,
                     reported - before.reported,
-                    capped - before.capped,
-                    serverNanos - before.serverNanos);
+                    capped - before.capped);
         }
 
         /** Puts the figures of these counts, most of them for each of so many requests. */
@@ -235,11 +292,12 @@ record LeasePlay(Map<String, Double> figures, Map<String, Histogram> latency) {
             figures.put("cas", swaps / requests);
             figures.put("faa", adds / requests);
             figures.put("leases", leases / requests);
-            figures.put("late", late / requests);
+            figures.put("evicted", evicted / requests);
+            figures.put("reclaimed_late", reclaimedLate / requests);
             figures.put("reported", reported / requests);
             figures.put("capped", capped / requests);
             figures.put("no_room", withoutRoom / requests);
-            figures.put("server_cpu_ns", serverNanos / requests);
+            figures.put("given_up", givenUp / requests);
         }
     }
 }

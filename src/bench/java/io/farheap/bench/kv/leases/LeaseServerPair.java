@@ -38,7 +38,7 @@ final class LeaseServerPair implements AutoCloseable {
         }
     }
 
-    /** Returns the bytes of a region, if a map of so many bytes has one on each server. */
+    /** Returns the bytes of a region, if a map of that size has one on each server. */
     static long regionBytes(long mapBytes) {
         return mapBytes / SERVERS;
     }

@@ -25,6 +25,10 @@ record LeaseSide(String policy, String engine, int term, int longest, int queues
     private static final String NAME = "leases";
     private static final String TOKEN = "of a benchmark";
     private static final long MOST_POINTERS = 1 << 18;
+    /** Of a pointer of a leased map, and of one of the other engine. */
+    private static final int LEASED_POINTER_BYTES = 128;
+
+    private static final int POINTER_BYTES = 64;
     private static final int MOST_TRIES = 3;
 
     /** A map of the engine as it is made by default, but for its terms and queues. */
@@ -78,9 +82,14 @@ record LeaseSide(String policy, String engine, int term, int longest, int queues
                 .reports(reports);
     }
 
+    /** Returns the memory that each process has for pointers at most, of which it uses what it needs. */
+    long localBytes() {
+        return pointers ? MOST_POINTERS * (isLeased() ? LEASED_POINTER_BYTES : POINTER_BYTES) : 0;
+    }
+
     /** Puts what the side is. */
     void put(BenchReport.Row row) {
-        row.put("engine", engine).put("policy", policy);
+        row.put("engine", engine).put("policy", policy).put("bytes_local", localBytes());
         if (isLeased()) {
             row.put("term", (long) term)
                     .put("longest", (long) longest)

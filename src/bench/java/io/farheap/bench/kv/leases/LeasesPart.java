@@ -3,11 +3,11 @@ package io.farheap.bench.kv.leases;
 import io.farheap.bench.report.BenchReport;
 import io.farheap.bench.report.Rotation;
 import io.farheap.bench.report.Samples;
-import io.farheap.bench.ycsb.YcsbKeys;
 import io.farheap.command.Plot;
 import java.io.PrintStream;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -18,15 +18,15 @@ import org.HdrHistogram.Histogram;
  * Measures leased maps on two servers of two threads each (C-Hint, SoCC '14): hits beside simpler policies, the share
  * of gets that ask no server for terms and numbers of LRU queues, latency by kind of request, and what reports of READs
  * are worth. Two processes make requests in turn, so that sets of one make pointers of the other stale. Maps have
- * memory for about a third of the keys. Sides are played several times, each time from an empty map, in rotating order:
- * a pause in which other sides ran would end leases.
+ * memory for somewhat more than a quarter of the keys. Sides are played several times, each time from an empty map and
+ * with the same requests, in rotating order: a pause in which other sides ran would end leases.
  */
 public final class LeasesPart {
 
     private static final long TENTH_NANOS = 100_000_000;
     private static final int VALUE_BYTES = 1000;
     private static final int PROCESSES = 2;
-    /** The map has memory for one in so many keys, rounded up to a power of two bytes. */
+    /** The map has memory for one key among this number of keys, rounded up to a power of two bytes. */
     private static final int KEYS_AN_OBJECT = 4;
 
     // The terms of maps that are made by default, in ms.
@@ -49,8 +49,10 @@ public final class LeasesPart {
     private static final String ONE_QUEUE = "one queue";
     private static final String WHOLE = "c-hint";
     private static final String NO_REPORTS = "no reports";
+    /** The policies whose latencies are plotted, kind by kind. */
+    private static final List<String> PLOTTED = List.of(LRU, WHOLE);
 
-    /** Of a trace, so many requests are played. */
+    /** Requests that are played of a trace, at most. */
     private static final int MOST_REQUESTS = 100_000;
 
     private static final int PERCENT_OF_KEYS = 10;
@@ -58,8 +60,6 @@ public final class LeasesPart {
     private static final int MOST_TRACE_PLAYS = 2;
 
     private static final int SERVERS = 2;
-    /** Requests of the model of random replacement for each key, to warm up and then to count. */
-    private static final int MODEL_REQUESTS = 10;
 
     private static final double[] QUANTILES = IntStream.rangeClosed(1, 999)
             .filter(permille -> permille % 10 == 0 || permille > 990)
@@ -77,7 +77,7 @@ public final class LeasesPart {
      * Makes a part, which {@link #run} measures.
      *
      * @param keys that are asked for
-     * @param turns tenths of a second for each play, after as many that are not measured
+     * @param turns tenths of a second in which the rate of each play is measured, after requests that are counted
      * @param plays of each side, at least
      */
     public LeasesPart(BenchReport report, PrintStream out, long keys, int turns, int plays) {
@@ -91,11 +91,24 @@ public final class LeasesPart {
     /** Measures all but traces. */
     public void run() {
         LeaseWorkload usual = new LeaseWorkload(
-                keys, true, USUAL_GETS, VALUE_BYTES, Math.max(1, keys / KEYS_AN_OBJECT), PROCESSES, 1);
+                keys,
+                LeaseWorkload.USUAL_SKEW,
+                USUAL_GETS,
+                VALUE_BYTES,
+                Math.max(1, keys / KEYS_AN_OBJECT),
+                PROCESSES,
+                1);
         out.printf(
                 "%nleases: %,d keys, Zipfian, values of %,d bytes, in %,d bytes on %d servers; %d processes, one request "
-                        + "at a time; plays of %.1f s%n",
-                keys, VALUE_BYTES, usual.bytes(), SERVERS, PROCESSES, turns / 10.0);
+                        + "at a time; %,d to warm up, %,d to count, and then %.1f s for rates%n",
+                keys,
+                VALUE_BYTES,
+                usual.bytes(),
+                SERVERS,
+                PROCESSES,
+                usual.requests(),
+                usual.requests(),
+                turns / 10.0);
         try (LeaseServerPair servers = new LeaseServerPair(LeaseServerPair.regionBytes(usual.bytes()))) {
             policies(servers, usual);
             terms(servers, usual);
@@ -112,7 +125,11 @@ public final class LeasesPart {
         return LeaseSide.leased(WHOLE, TERM, LONGEST, LeaseSide.MOST_QUEUES);
     }
 
-    /** The policies of the slides, but for random replacement. */
+    /**
+     * The policies of the slides, but for random replacement. Those by message are this library's queues, of which the
+     * server sees every get: an object sinks by the time, by n terms in queue n, since no longest term bounds that if
+     * there are no leases.
+     */
     private static List<LeaseSide> exactAndLeased() {
         return List.of(
                 LeaseSide.byMessage(LRU, TERM, 1),
@@ -123,15 +140,20 @@ public final class LeasesPart {
 
     private void policies(LeaseServerPair servers, LeaseWorkload usual) {
         printHeader("policies");
+        // Servers compile their code in these plays, which do not count.
+        for (LeaseSide side : exactAndLeased()) {
+            LeasePlay.of(servers, side, usual, 0, TENTH_NANOS, false, false);
+        }
         Map<String, List<Double>> hits = new LinkedHashMap<>();
         for (int gets : GETS) {
             LeaseWorkload workload = usual.gets(gets);
             List<LeaseSide> sides = new ArrayList<>(exactAndLeased());
             sides.add(whole().withoutReports(NO_REPORTS));
             List<LeaseFigures> figures = play(servers, sides, workload, gets == USUAL_GETS);
-            double[] random = randomHits(
-                    workload, (int) figures.get(sides.indexOf(whole())).median("objects"));
-            putRandom("policies", workload, random);
+            // Random replacement needs no leases, so it has the objects of the side that has none.
+            double held = figures.getFirst().median("held");
+            double[] random = randomHits(workload, (int) held, Rotation.turns(sides.size(), plays));
+            putRandom("policies", workload, held, random);
             hits.computeIfAbsent(RANDOM, added -> new ArrayList<>()).add(median(random));
             for (int side = 0; side < sides.size(); side++) {
                 put("policies", sides.get(side), workload, figures.get(side));
@@ -151,22 +173,25 @@ public final class LeasesPart {
     /** Puts the latency of each kind of request of each side. */
     private void latency(List<LeaseSide> sides, LeaseWorkload workload, List<LeaseFigures> figures) {
         out.printf("%n%-14s%-14s%10s%12s%12s%12s%n", "latency", "kind", "share %", "p50 ns", "p99", "p99.9");
-        Plot plot = Plot.lines("kv-leases-latency", "Latency of requests, 95% gets", "ns", "requests [%]")
+        Plot plot = Plot.lines("kv-leases-latency", "Latency by kind, 95% gets", "ns", "requests of the kind [%]")
                 .logarithmicX();
         for (int side = 0; side < sides.size(); side++) {
             Map<String, Histogram> kinds = figures.get(side).latency();
-            Histogram all = new Histogram(3);
-            kinds.values().forEach(all::add);
-            plot.series(
-                    sides.get(side).policy(),
-                    Arrays.stream(QUANTILES)
-                            .map(percent -> (double) Math.max(1, all.getValueAtPercentile(percent)))
-                            .toArray(),
-                    QUANTILES);
+            long all = kinds.values().stream()
+                    .mapToLong(Histogram::getTotalCount)
+                    .sum();
             for (String kind : LeaseWorker.KINDS) {
                 Histogram of = kinds.get(kind);
                 if (of != null) {
-                    putLatency(sides.get(side), workload, kind, of, all.getTotalCount());
+                    putLatency(sides.get(side), workload, kind, of, all);
+                    if (PLOTTED.contains(sides.get(side).policy())) {
+                        plot.series(
+                                sides.get(side).policy() + ": " + kind,
+                                Arrays.stream(QUANTILES)
+                                        .map(percent -> (double) Math.max(1, of.getValueAtPercentile(percent)))
+                                        .toArray(),
+                                QUANTILES);
+                    }
                 }
             }
         }
@@ -195,7 +220,11 @@ public final class LeasesPart {
                 .put("p999_ns", (double) latency.getValueAtPercentile(99.9));
     }
 
-    /** Terms of one length for all objects that were used twice, beside terms by popularity. */
+    /**
+     * Terms of one length for all objects that were used twice, beside terms by popularity. An object that is not used
+     * sinks to the next queue after the term of its queue, so other terms evict other objects, too: the plot has the
+     * share of one READ over the hits.
+     */
     private void terms(LeaseServerPair servers, LeaseWorkload workload) {
         printHeader("terms");
         List<LeaseSide> sides = new ArrayList<>();
@@ -208,16 +237,18 @@ public final class LeasesPart {
         }
         List<LeaseFigures> figures = playAndPut("terms", servers, sides, workload);
         Plot plot = Plot.lines(
-                        "kv-leases-terms", "Gets that ask no server, 95% gets", "term [ms]", "one READ [% of hits]")
-                .logarithmicX();
+                "kv-leases-terms", "Gets that ask no server, 95% gets", "hits [%]", "one READ [% of hits]");
         for (String policy : List.of("fixed", "popularity")) {
             int[] some = IntStream.range(0, sides.size())
                     .filter(side -> sides.get(side).policy().equals(policy))
+                    .boxed()
+                    .sorted(Comparator.comparingDouble(side -> figures.get(side).median("hit_pct")))
+                    .mapToInt(Integer::intValue)
                     .toArray();
             plot.series(
                     policy,
                     Arrays.stream(some)
-                            .mapToDouble(side -> sides.get(side).longest())
+                            .mapToDouble(side -> figures.get(side).median("hit_pct"))
                             .toArray(),
                     Arrays.stream(some)
                             .mapToDouble(side -> figures.get(side).median("one_sided_pct"))
@@ -250,7 +281,7 @@ public final class LeasesPart {
         long share = Math.max(1, distinct * PERCENT_OF_KEYS / 100 / SERVERS);
         // A shard has entries for an eighth more objects than its share, and one.
         long objects = SERVERS * Math.max(1, (share - 1) * 8 / 9);
-        LeaseWorkload workload = new LeaseWorkload(distinct, false, 100, 0, distinct, PROCESSES, 1);
+        LeaseWorkload workload = new LeaseWorkload(distinct, 0, 100, 0, distinct, PROCESSES, 1);
         printHeader(name);
         List<LeaseSide> sides = exactAndLeased();
         List<LeaseFigures> figures = new ArrayList<>();
@@ -259,10 +290,10 @@ public final class LeasesPart {
             rotate(sides.size(), Math.min(plays, MOST_TRACE_PLAYS), (side, play) -> figures.get(side)
                     .add(LeasePlay.of(servers, sides.get(side), workload, objects, played)));
         }
-        RandomReplacement model = new RandomReplacement(
-                (int) Math.max(1, figures.get(sides.indexOf(whole())).median("objects")), 1);
+        double held = figures.getFirst().median("held");
+        RandomReplacement model = new RandomReplacement((int) Math.max(1, held), 1);
         long hits = IntStream.of(played).filter(model::use).count();
-        putRandom(name, workload, new double[] {100.0 * hits / played.length});
+        putRandom(name, workload, held, new double[] {100.0 * hits / played.length});
         for (int side = 0; side < sides.size(); side++) {
             put(name, sides.get(side), workload, figures.get(side));
         }
@@ -282,7 +313,7 @@ public final class LeasesPart {
         List<LeaseFigures> figures = new ArrayList<>();
         sides.forEach(side -> figures.add(new LeaseFigures()));
         rotate(sides.size(), plays, (side, play) -> figures.get(side)
-                .add(LeasePlay.of(servers, sides.get(side), workload, play + 1L, turns * TENTH_NANOS, timed)));
+                .add(LeasePlay.of(servers, sides.get(side), workload, play + 1L, turns * TENTH_NANOS, false, timed)));
         return figures;
     }
 
@@ -302,21 +333,11 @@ public final class LeasesPart {
         }
     }
 
-    /** Returns the hits of random replacement with the same requests, in per cent, play by play. */
-    private double[] randomHits(LeaseWorkload workload, int objects) {
+    /** Returns the hits of random replacement with the same requests, in percent, play by play. */
+    private static double[] randomHits(LeaseWorkload workload, int objects, int plays) {
         double[] hits = new double[plays];
         for (int play = 0; play < plays; play++) {
-            RandomReplacement model = new RandomReplacement(Math.max(1, objects), play);
-            YcsbKeys drawn = new YcsbKeys(workload.keys(), play + 1L);
-            long requests = MODEL_REQUESTS * workload.keys();
-            for (long i = 0; i < requests; i++) {
-                model.use(drawn.zipfian());
-            }
-            long found = 0;
-            for (long i = 0; i < requests; i++) {
-                found += model.use(drawn.zipfian()) ? 1 : 0;
-            }
-            hits[play] = 100.0 * found / requests;
+            hits[play] = RandomReplacement.hitPercent(workload, Math.max(1, objects), play + 1L);
         }
         return hits;
     }
@@ -331,13 +352,18 @@ public final class LeasesPart {
         return samples(values).median();
     }
 
-    /** A model has hits alone: no store of ours evicts at random. */
-    private void putRandom(String named, LeaseWorkload workload, double[] hits) {
+    /** A model has hits alone: no map evicts at random. */
+    private void putRandom(String named, LeaseWorkload workload, double held, double[] hits) {
         Samples samples = samples(hits);
         out.printf("%-14s%58.2f   a model%n", RANDOM, samples.median());
-        BenchReport.Row row = row(named).put("policy", RANDOM).put("modelled", true);
+        BenchReport.Row row = row(named)
+                .put("policy", RANDOM)
+                .put("modelled", true)
+                .put("term", 0L)
+                .put("reports", false);
         workload.put(row);
-        row.put("hit_pct", samples.median())
+        row.put("held", held)
+                .put("hit_pct", samples.median())
                 .put("hit_pct_p25", samples.lowerQuartile())
                 .put("hit_pct_p75", samples.upperQuartile())
                 .put("plays", (long) hits.length);

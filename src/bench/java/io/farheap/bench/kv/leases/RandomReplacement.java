@@ -5,7 +5,7 @@ import java.util.Map;
 import java.util.SplittableRandom;
 
 /**
- * A model of a map that evicts at random, for the hit ratio alone: no store of ours does that. Every miss inserts. One
+ * A model of a map that evicts at random, for the hit ratio alone: no map evicts like that. Every miss inserts. One
  * thread.
  */
 final class RandomReplacement {
@@ -19,6 +19,22 @@ final class RandomReplacement {
     RandomReplacement(int objects, long seed) {
         keys = new long[objects];
         random = new SplittableRandom(seed);
+    }
+
+    /** Returns the hits with a workload, in percent: after its requests that warm up, those that are counted. */
+    static double hitPercent(LeaseWorkload workload, int objects, long seed) {
+        RandomReplacement model = new RandomReplacement(objects, -seed);
+        LeaseRequests drawn = new LeaseRequests(workload, seed);
+        long gets = 0;
+        long hits = 0;
+        for (long i = 0; i < 2 * workload.requests(); i++) {
+            boolean found = model.use(drawn.next());
+            if (i >= workload.requests() && !drawn.isSet()) {
+                gets++;
+                hits += found ? 1 : 0;
+            }
+        }
+        return 100.0 * hits / Math.max(1, gets);
     }
 
     /** Gets a key, or sets it, and returns whether it was there. */

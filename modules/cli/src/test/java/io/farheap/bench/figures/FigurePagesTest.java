@@ -133,6 +133,40 @@ class FigurePagesTest {
                 problems::toString);
     }
 
+    /** A page may have its places before the first run, and nothing that looks like a figure is in them. */
+    @Test
+    void placesOfAFigureThatWasNeverMeasuredSaySo() throws IOException {
+        Files.delete(directory.resolve(FigureFile.place("made")));
+        checkout.write(MadeCheckout.PAGE, """
+                # Made
+
+                <!-- figure made reads -->
+                <!-- /figure -->
+
+                <!-- figure made claim -->
+                <!-- /figure -->
+                """);
+        assertEquals(2, checkout.problems().size());
+        checkout.render(MadeCheckout.TODAY);
+        assertEquals(List.of(), checkout.problems());
+        assertEquals("""
+                # Made
+
+                <!-- figure made reads -->
+                *Not measured yet: `./farheap figures made` measures it.*
+                <!-- /figure -->
+
+                <!-- figure made claim -->
+                *Not measured yet: `./farheap figures made` measures it.*
+                <!-- /figure -->
+                """, checkout.page());
+        checkout.store(MadeCheckout.stored());
+        assertEquals(2, checkout.problems().size());
+        checkout.render(MadeCheckout.TODAY);
+        assertTrue(checkout.page().contains("| 8 | 36.2 | 1.88 |"), checkout.page());
+        assertEquals(List.of(), checkout.problems());
+    }
+
     @Test
     void aResultOfNoFigureIsFound() throws IOException {
         checkout.write(

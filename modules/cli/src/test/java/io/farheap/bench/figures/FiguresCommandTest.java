@@ -177,6 +177,7 @@ class FiguresCommandTest {
     @Test
     void aPlaceThatCannotBeRenderedIsNamedAndStays() throws IOException {
         MadeCheckout checkout = new MadeCheckout(directory);
+        checkout.render(MadeCheckout.TODAY);
         String before = checkout.page();
         Files.delete(directory.resolve(FigureFile.place("made")));
         assertEquals(1, execute("--render"));

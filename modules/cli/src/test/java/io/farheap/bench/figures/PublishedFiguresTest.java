@@ -16,7 +16,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -149,6 +151,30 @@ class PublishedFiguresTest {
             assertNotNull(FigureTemplate.read(ROOT, figure, name), file::toString);
         }
         assertFalse(files.isEmpty());
+    }
+
+    /** Else a benchmark would be run for figures that no reader sees. */
+    @Test
+    void eachTemplateHasAPlaceInAPageOfItsFigure() throws IOException {
+        Set<Path> placed = new HashSet<>();
+        for (FigureSpec figure : figures.all()) {
+            for (String page : figure.pages()) {
+                for (MarkedPage.Marker marker : MarkedPage.read(ROOT, Path.of(page)).markers()) {
+                    if (marker.figure().equals(figure.name())) {
+                        placed.add(Path.of(figure.name(), marker.template()));
+                    }
+                }
+            }
+        }
+        Path directory = ROOT.resolve(FigureTemplate.DIRECTORY);
+        try (Stream<Path> each = Files.walk(directory)) {
+            List<String> lost = each.filter(Files::isRegularFile)
+                    .map(file -> directory.relativize(file).toString().replaceAll("\\.(table|text)$", ""))
+                    .filter(name -> !placed.contains(Path.of(name)))
+                    .sorted()
+                    .toList();
+            assertEquals(List.of(), lost);
+        }
     }
 
     @Test

@@ -29,4 +29,14 @@ class RandomReplacementTest {
                 .count();
         assertEquals(5_000, (double) hits, 500);
     }
+
+    @Test
+    void hitsAreThoseOfAWorkloadsGetsAfterItsWarmUp() {
+        LeaseWorkload uniform = new LeaseWorkload(400, 0, 95, 1000, 100, 1, 1);
+        assertEquals(25, RandomReplacement.hitPercent(uniform, 100, 1), 6);
+        LeaseWorkload zipfian = new LeaseWorkload(400, LeaseWorkload.USUAL_SKEW, 95, 1000, 100, 1, 1);
+        double hits = RandomReplacement.hitPercent(zipfian, 100, 1);
+        assertEquals(hits, RandomReplacement.hitPercent(zipfian, 100, 1));
+        assertTrue(hits > 40 && hits < 90, () -> hits + "%");
+    }
 }
