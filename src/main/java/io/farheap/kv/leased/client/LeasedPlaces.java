@@ -29,6 +29,8 @@ final class LeasedPlaces {
     static final int READ = 3;
     /** A renewal of the lease of the block that was read. */
     static final int RENEW = 4;
+    /** Nothing: the request ends as lost. */
+    static final int GIVE_UP = 5;
 
     // Local memory of a place.
     private static final int REQUEST = 0;

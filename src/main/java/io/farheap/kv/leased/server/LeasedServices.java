@@ -45,6 +45,7 @@ public final class LeasedServices implements ServerService, SpaceListener {
         }
         handlers.register(LeasedCalls.REPORT, new KeyCalls(LeasedCalls.REPORT));
         handlers.register(LeasedCalls.TOTALS, (held, in, out) -> totals(served, held, in, out));
+        new EditionServices(maps, served).install(handlers);
     }
 
     @Override
