@@ -205,7 +205,7 @@ public final class FarMap implements AutoCloseable {
     }
 
     private static final String AS_MADE =
-            "its memory and its servers are those that it was made with; create one with more, or a map of the"
+            "each of its servers has the memory that it was made or has joined with; add a server, or make a map of the"
                     + " disaggregated engine";
 
     /** The connection, for what only the disaggregated engine can do. @param why a leased map cannot, and a remedy */
@@ -233,15 +233,15 @@ public final class FarMap implements AutoCloseable {
      * Has every server account for its blocks: each is named by a slot, held by a session or free, and none has two
      * owners. Servers collect the blocks that dead processes left while they do so. If a process was killed, this waits
      * until its lease ends. If other processes use the map meanwhile, blocks change hands while they are counted, so
-     * this repeats the audit a few times.
+     * this repeats the audit a few times. The shards of a leased map account for their blocks between two calls.
      *
      * @throws MapException if a server does not answer
      */
     public MapAudit audit() {
-        MapConnection of = disaggregated(
-                "be audited",
-                "each of its servers keeps account of its blocks alone; see maps.blocks among"
-                        + " the server's counters");
+        if (now instanceof LeasedConnection leased) {
+            return leased.audit();
+        }
+        MapConnection of = disaggregated("be audited");
         MapAudit found = MapAudit.of(of.servers, of.keeper.tasks());
         for (int again = 0; again < AUDITS && !found.quiet(); again++) {
             found = MapAudit.of(of.servers, of.keeper.tasks()).after(found);
@@ -297,8 +297,12 @@ public final class FarMap implements AutoCloseable {
      *     the server within 60 s, which is part of the map then
      */
     public void addServer(String hostPort, long bytes) {
-        int regions = regions(bytes, 1);
         synchronized (memoryChange) {
+            if (now instanceof LeasedConnection leased) {
+                leased.join(hostPort, bytes);
+                return;
+            }
+            int regions = regions(bytes, 1);
             MapConnection of = disaggregated("grow");
             new ServerJoin(of.servers, of.growth).join(hostPort, regions);
         }

@@ -524,48 +524,74 @@ public final class FarMapBuilder {
             FoundParts found) {
         try (CloseStack stack = new CloseStack()) {
             ShardLines lines = stack.add(new ShardLines(remote));
-            ShardReplacer.UsedEdition edition = agreed(found, () ->
-                    new ShardReplacer(lines, map, made, found.missing.size(), found.lost > 0).agree());
+            ShardReplacer.JoinedServers joins = (number, address) -> joined(remote, key, map, number, address);
+            ShardReplacer.UsedEdition edition = agreed(
+                    found,
+                    () -> new ShardReplacer(
+                                    lines, map, joins, made, found.missing.size(), found.lost > 0, without)
+                            .agree());
             made.forEach((number, space) -> {
                 if (!edition.spaces().containsKey(number)) {
                     lines.leave(number);
                     dropLeft(remote, key, space);
                 }
             });
-            LeasedSpace space = new LeasedSpace(map, edition.directory(), edition.spaces());
-            LeasedMembership membership = stack.add(new LeasedMembership(lines, edition));
+            LeasedSpace space = new LeasedSpace(map, edition);
+            LeasedMembership membership = stack.add(new LeasedMembership(remote, space, lines, joins));
             LeasedPointers kept = stack.add(new LeasedPointers(pointers));
             LeasedConnection connection =
-                    new LeasedConnection(remote, space, membership, kept, without, leaseClock);
+                    new LeasedConnection(remote, key, space, membership, kept, without, leaseClock);
             stack.keep();
             return _ -> connection;
         }
     }
 
+    /** A leased map's part on a server that has joined; null if it does not answer, or has none. */
+    private static @Nullable RemoteSpace joined(
+            RemoteMemory remote, SpaceKey key, LeasedDescriptor map, int number, String address) {
+        RemoteServer server;
+        try {
+            server = remote.attach(address);
+        } catch (ControlException e) {
+            return null;
+        }
+        try {
+            RemoteSpace space = remote.openSpace(server, key);
+            LeasedDescriptor own = LeasedDescriptor.decode(space.descriptor(), space.toString());
+            if (own.belongsTo(map) && own.server() == number) {
+                return space;
+            }
+        } catch (ControlException | MapException e) {
+            // It has another map's part now, or none.
+        }
+        remote.detach(server);
+        return null;
+    }
+
     private FarMap.ConnectionMaker openLeased(RemoteMemory remote, SpaceKey key, FoundParts found) {
         TreeMap<Integer, RemoteSpace> made = new TreeMap<>();
         RemoteSpace any = found.all.getFirst();
-        LeasedDescriptor map = LeasedDescriptor.decode(any.descriptor(), any.toString());
+        LeasedDescriptor map = LeasedDescriptor.decode(any.descriptor(), any.toString()).of(0);
         for (RemoteSpace part : found.all) {
             LeasedDescriptor own = LeasedDescriptor.decode(part.descriptor(), part.toString());
-            if (part.regions().size() < own.regionsOfEach()) {
+            if (!own.joined() && part.regions().size() < own.regionsOfEach()) {
                 throw new MapException(part + " has " + part.regions().size() + " regions, and its descriptor says "
                         + own.regionsOfEach() + "; drop it with kv drop --parts");
             }
             if (!own.belongsTo(map)) {
                 throw new MapException(part + " is of another map than " + any + "; name the servers of one map");
             }
-            if (made.put(own.server(), part) != null) {
+            if (own.joined()) {
+                // The map says where it is.
+                remote.detach(part.server());
+            } else if (made.put(own.server(), part) != null) {
                 throw new MapException("two servers say that they are the same one of map " + name
                         + "; name each server by one address, once");
             }
         }
-        if (!map.replaces()) {
-            refuseMissing(found);
-            if (map.servers() != made.size()) {
-                throw new MapException("map " + name + " was made on " + map.servers() + " servers, and " + made.size()
-                        + " of these were named; name all of them, each once");
-            }
+        if (made.isEmpty()) {
+            throw new MapException(
+                    "map " + name + " was made on other servers, and 0 of these were named; name all of them");
         }
         return leased(remote, key, map, made, found);
     }

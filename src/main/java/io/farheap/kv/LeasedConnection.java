@@ -1,5 +1,6 @@
 package io.farheap.kv;
 
+import io.farheap.control.SpaceKey;
 import io.farheap.kv.contract.MapDrain;
 import io.farheap.kv.contract.MapException;
 import io.farheap.kv.leased.client.LeasedMembership;
@@ -7,12 +8,15 @@ import io.farheap.kv.leased.client.LeasedPointers;
 import io.farheap.kv.leased.client.LeasedSession;
 import io.farheap.kv.leased.client.LeasedSpace;
 import io.farheap.kv.leased.client.ShardCensus;
+import io.farheap.kv.leased.client.ShardLines;
+import io.farheap.kv.leased.client.ShardMigration;
 import io.farheap.kv.leased.format.LeasedCalls;
 import io.farheap.kv.leased.format.ShardShape;
 import io.farheap.kv.leased.format.ShardTotals;
 import io.farheap.kv.session.EngineSession;
 import io.farheap.kv.session.MapCountTotals;
 import io.farheap.lifetime.Closeables;
+import io.farheap.memory.ByteSize;
 import io.farheap.remote.RemoteMemory;
 import io.farheap.remote.RemoteSpace;
 import io.farheap.remote.contract.RemoteServer;
@@ -29,6 +33,7 @@ import java.util.stream.Stream;
 final class LeasedConnection implements EngineConnection {
 
     private final RemoteMemory memory;
+    private final SpaceKey key;
     private final LeasedSpace space;
     private final LeasedMembership membership;
     private final LeasedPointers pointers;
@@ -50,12 +55,14 @@ final class LeasedConnection implements EngineConnection {
      */
     LeasedConnection(
             RemoteMemory memory,
+            SpaceKey key,
             LeasedSpace space,
             LeasedMembership membership,
             LeasedPointers pointers,
             String without,
             LongSupplier leaseClock) {
         this.memory = memory;
+        this.key = key;
         this.space = space;
         this.membership = membership;
         this.pointers = pointers;
@@ -63,17 +70,30 @@ final class LeasedConnection implements EngineConnection {
         this.leaseClock = leaseClock;
     }
 
-    /** Takes a server out of the map that is lost for good, or has left. */
+    /** Takes a server out of the map. Its objects are not moved. */
     MapDrain drain(String hostPort) {
-        if (servers().contains(hostPort)) {
-            throw new MapException("server " + hostPort + " of a leased map answers, or the map was not opened without "
-                    + "it: one that is lost for good is taken out when the map is opened without it");
+        if (hostPort.equals(without) && !servers().contains(hostPort)) {
+            // It was replaced when the map was opened: what it had is lost.
+            return new MapDrain(0, 0, 0, 0);
         }
-        if (!hostPort.equals(without)) {
-            throw new IllegalArgumentException("server " + hostPort + " is not one of the map's, " + servers());
+        long evicted = new ShardMigration(memory, key, space).leave(hostPort);
+        return new MapDrain(evicted, 0, evicted, 0);
+    }
+
+    /** Has all servers account for their blocks. */
+    MapAudit audit() {
+        return MapAudit.of(ShardLines.audit(memory, space));
+    }
+
+    /** Has a server join. */
+    void join(String hostPort, long bytes) {
+        long regionBytes = space.map().regionBytes();
+        long most = (ShardShape.MOST_SHARDS / space.map().shape().perRegion()) * regionBytes;
+        if (bytes < 1 || bytes > most) {
+            throw new IllegalArgumentException("a map that grows by " + ByteSize.text(bytes)
+                    + "; this one grows by 1 byte to " + ByteSize.text(most));
         }
-        // It was replaced when the map was opened: what it had is lost.
-        return new MapDrain(0, 0, 0, 0);
+        new ShardMigration(memory, key, space).join(hostPort, Math.toIntExact(Math.ceilDiv(bytes, regionBytes)));
     }
 
     @Override
@@ -157,7 +177,9 @@ final class LeasedConnection implements EngineConnection {
 
     @Override
     public List<String> addresses() {
-        return Stream.concat(lost().map(RemoteServer::address), servers().stream())
+        return Stream.concat(
+                        lost().map(RemoteServer::address),
+                        space.madeOn().stream().map(each -> each.server().address()))
                 .distinct()
                 .toList();
     }

@@ -312,10 +312,13 @@ class LostLeasedServerTest {
                     assertEquals(MapCalls.OK, dies.call(addresses[i], ShardCalls.SEAL, 1L << 2, 1)[0]);
                 }
                 assertThrows(MapException.class, () -> servers.named(addresses).open(), "it is sealed");
-                assertEquals(MapCalls.OK, dies.call(addresses[0], ShardCalls.INSTALL, 1, 4711, 1, leaves)[0]);
+                long[] next = {1, 4711, 1, 0, leaves};
+                assertEquals(MapCalls.STALE, dies.call(addresses[0], ShardCalls.INSTALL, next)[0], "not released");
+                assertEquals(MapCalls.OK, dies.call(addresses[0], ShardCalls.RELEASE, next)[0]);
+                assertEquals(MapCalls.OK, dies.call(addresses[0], ShardCalls.INSTALL, next)[0]);
                 assertEquals(
                         MapCalls.WRONG,
-                        dies.call(addresses[1], ShardCalls.INSTALL, 1, 4711, 2, leaves, leaves)[0],
+                        dies.call(addresses[1], ShardCalls.RELEASE, 1, 4711, 2, 0, leaves, leaves)[0],
                         "it cannot leave twice");
             }
             await(() -> holds(() -> openAndUse(servers, addresses)));

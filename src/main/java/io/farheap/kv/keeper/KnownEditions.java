@@ -26,17 +26,20 @@ public final class KnownEditions {
      * @param began how many growths it began with
      * @param growths how many it has now
      * @param gone servers of it that are gone for good
+     * @param drained those of the servers that have left which did so as they were told to: some process that has not
+     *     heard of that may still count them, so they count among those of which more than half must answer
      */
-    public record Edition(long number, long id, long retired, int began, int growths, long gone) {
+    public record Edition(long number, long id, long retired, int began, int growths, long gone, long drained) {
 
         /** Whether a server is one of this edition's. */
         public boolean has(int server) {
             return server >= Long.SIZE || (retired >>> server & 1) == 0;
         }
 
-        /** How many of so many servers have the table. */
+        /** Of how many of the servers that the map was made on more than half must answer. */
         int servers(int made) {
-            return made - Long.bitCount(retired);
+            long ofMade = made >= Long.SIZE ? -1L : (1L << made) - 1;
+            return made - Long.bitCount(retired & ofMade & ~drained);
         }
 
         boolean isSame(Edition other) {
@@ -195,7 +198,8 @@ public final class KnownEditions {
             throw new MapException("the map was made on " + Plurals.of(made, "server") + ", and "
                     + (missing - unreached) + " of these were not named; name all of them");
         }
-        if (of < MapDescriptor.LEAST_REPLACING || 2 * editions.size() <= of) {
+        boolean more = (lost & ~base.retired) != 0;
+        if (more && (of < MapDescriptor.LEAST_REPLACING || 2 * editions.size() <= of)) {
             throw new MapException("of " + of + " servers that have the map's table " + editions.size()
                     + " answer; a lost one is replaced if there were at least " + MapDescriptor.LEAST_REPLACING
                     + " and more than half of them answer");

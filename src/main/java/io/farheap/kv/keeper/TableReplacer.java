@@ -120,7 +120,13 @@ public final class TableReplacer {
                     + "same release there, with server threads, and try again");
         }
         return new Edition(
-                line.reply(1), line.reply(2), line.reply(3), (int) line.reply(4), (int) line.reply(5), line.reply(6));
+                line.reply(1),
+                line.reply(2),
+                line.reply(3),
+                (int) line.reply(4),
+                (int) line.reply(5),
+                line.reply(6),
+                0);
     }
 
     private SortedMap<Integer, RemoteSpace> replace(KnownEditions editions) throws BusyException {

@@ -14,10 +14,10 @@ final class LeaseQuorum {
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
     private final Server[] servers;
+    private final boolean counts;
     private final LongSupplier nanoTime;
     private volatile long heldUntil;
     private volatile long nextLook;
-    private volatile boolean left;
 
     /** A lease on a server. */
     interface Server {
@@ -26,29 +26,29 @@ final class LeaseQuorum {
         long heldUntil(long now);
     }
 
-    /** @param nanoTime the process's clock, in ns */
-    LeaseQuorum(Server[] servers, LongSupplier nanoTime) {
+    /**
+     * @param replaced whether one of these may be replaced, if there are enough
+     * @param joined whether others may be replaced as long as more than half of these remain
+     * @param nanoTime the process's clock, in ns
+     */
+    LeaseQuorum(Server[] servers, boolean replaced, boolean joined, LongSupplier nanoTime) {
         this.servers = servers.clone();
+        counts = joined || replaced && servers.length >= MapDescriptor.LEAST_REPLACING;
         this.nanoTime = nanoTime;
         heldUntil = nanoTime.getAsLong();
         nextLook = heldUntil;
     }
 
     /**
-     * Whether no request may be begun: the process holds leases on less than half of the servers, of which there are
-     * enough that one may be replaced; or it is about to end its use of the map.
+     * Whether no request may be begun: the process holds leases on less than half of the servers, of which one, or
+     * another one, may be replaced.
      */
     boolean isMissing() {
-        if (left || servers.length < MapDescriptor.LEAST_REPLACING) {
-            return left;
+        if (!counts) {
+            return false;
         }
         long now = nanoTime.getAsLong();
         return now - heldUntil >= 0 && !holdsHalf(now);
-    }
-
-    /** The process is about to give its leases up. */
-    void leave() {
-        left = true;
     }
 
     private boolean holdsHalf(long now) {

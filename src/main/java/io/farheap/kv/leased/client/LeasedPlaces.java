@@ -18,6 +18,8 @@ final class LeasedPlaces {
     static final int WAITING = 3;
     /** Its status is known. */
     static final int ENDED = 4;
+    /** The server does not have its key any more: it waits for a moment, and asks the one that has. */
+    static final int MOVING = 5;
 
     /** A get looks for a pointer; else as {@link #ASK}. */
     static final int BEGIN = 0;
@@ -60,6 +62,12 @@ final class LeasedPlaces {
     final long[] count;
     /** When its call was sent. */
     final long[] sentAt;
+    /** Whether a server has said that it does not have its key. */
+    final boolean[] moved;
+    /** When a server first said that it does not have its key, and when it asks again. */
+    final long[] movedAt;
+
+    final long[] asksAt;
     /** The pointer that it reads by. */
     final RemotePointer[] pointer;
 
@@ -103,6 +111,9 @@ final class LeasedPlaces {
         server = new int[count];
         this.count = new long[count];
         sentAt = new long[count];
+        moved = new boolean[count];
+        movedAt = new long[count];
+        asksAt = new long[count];
         pointer = new RemotePointer[count];
         version = new long[count];
         foundAt = new long[count];

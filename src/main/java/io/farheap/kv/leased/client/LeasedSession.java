@@ -33,6 +33,7 @@ import io.farheap.remote.contract.ReplyHandler;
 import io.farheap.remote.contract.VerbCounts;
 import io.farheap.time.TimeLimit;
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.agrona.collections.IntArrayQueue;
@@ -77,6 +78,11 @@ public final class LeasedSession implements EngineSession {
     private static final long AGAIN_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private static final long CLOSE_NANOS = TimeLimit.of(TimeUnit.SECONDS.toNanos(1));
+    /** After so long a request asks again whose key is on another server now. */
+    private static final long MOVING_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
+    /** A process that changes the map's servers, and ends, is followed by another within this time. */
+    private static final long MOST_MOVING_NANOS = TimeUnit.SECONDS.toNanos(30);
+
     /** How many connections may fail under one request. */
     private static final int MOST_FAILURES = 16;
 
@@ -129,6 +135,7 @@ public final class LeasedSession implements EngineSession {
 
     private boolean reporting;
     private int waiting;
+    private int moving;
     /** Whether a request is ready that no attempt was made to post. */
     private boolean untried;
     /** By server, of short calls, of long ones and of READs: the round in which there was no room. */
@@ -308,13 +315,30 @@ public final class LeasedSession implements EngineSession {
         places.lifeMillis[place] = lifeMillis;
         places.argument[place] = argument;
         places.hash[place] = space.keyHash().of(NativeMemory.ALL, bytes.address() + at + LeasedCalls.KEY, keyBytes);
-        places.server[place] = space.serverOfKey(places.hash[place]);
+        places.server[place] = serverOf(place);
+        places.moved[place] = false;
         places.next[place] = LeasedPlaces.BEGIN;
         places.failures[place] = 0;
         places.count[place]++;
         places.version[place] = 0;
         places.foundBytes[place] = 0;
         places.foundAt[place] = 0;
+    }
+
+    /** The server that has a request's key. */
+    private int serverOf(int place) {
+        int server = space.serverOfKey(places.hash[place]);
+        if (server >= full[0].length) {
+            int servers = space.servers();
+            long now = nanoTime.getAsLong();
+            callLines.grow(servers, now);
+            longLines.grow(servers, now);
+            readLines.grow(servers, now);
+            for (int queue = 0; queue < QUEUES; queue++) {
+                full[queue] = Arrays.copyOf(full[queue], servers);
+            }
+        }
+        return server;
     }
 
     private void add(int place) {
@@ -347,6 +371,10 @@ public final class LeasedSession implements EngineSession {
         if (space.isEnding()) {
             return false;
         }
+        if (!space.hasServer(places.server[place]) && mayMove(place)) {
+            places.server[place] = serverOf(place);
+            places.next[place] = places.next[place] == LeasedPlaces.ASK_LONG ? LeasedPlaces.ASK_LONG : LeasedPlaces.ASK;
+        }
         if (places.next[place] == LeasedPlaces.BEGIN) {
             places.next[place] = places.kind[place] == RequestColumns.GET ? firstStep(place) : LeasedPlaces.ASK;
         }
@@ -356,6 +384,11 @@ public final class LeasedSession implements EngineSession {
             // The kinds of requests have the order of the calls.
             default -> call(LeasedCalls.GET + places.kind[place], place, places.next[place] == LeasedPlaces.ASK_LONG);
         };
+    }
+
+    /** Whether a request whose server has left the map can be made at another one: it has taken no effect there. */
+    private boolean mayMove(int place) {
+        return places.kind[place] == RequestColumns.GET || places.failures[place] == 0;
     }
 
     /**
@@ -370,6 +403,11 @@ public final class LeasedSession implements EngineSession {
         }
         if (pointer.incarnation == 0) {
             return LeasedPlaces.ASK_LONG;
+        }
+        if (space.serverOf(LeasedCalls.shard(pointer.place)) != places.server[place]) {
+            // The block was marked when the key went to another server.
+            pointers.drop(places.hash[place], pointer.incarnation);
+            return LeasedPlaces.ASK;
         }
         return now - pointer.leasedUntil < 0 || isLong(pointer.valueBytes) ? LeasedPlaces.READ : LeasedPlaces.ASK;
     }
@@ -548,6 +586,10 @@ public final class LeasedSession implements EngineSession {
         int status = LeasedCalls.status(bytes, at);
         int valueBytes = LeasedCalls.answerValueBytes(bytes, at);
         int inline = LeasedCalls.inlineBytes(bytes, at);
+        if (status == LeasedCalls.ELSEWHERE) {
+            moves(place);
+            return;
+        }
         if (status < 0 || status > KvStatus.NO_VERSION || inline < 0 || inline > replied - LeasedCalls.ANSWER_VALUE) {
             end(place, KvStatus.LOST);
             return;
@@ -573,6 +615,39 @@ public final class LeasedSession implements EngineSession {
             end(place, KvStatus.LOST);
         } else {
             again(place, hasPointer ? LeasedPlaces.READ : LeasedPlaces.ASK_LONG);
+        }
+    }
+
+    /** The server does not have the key: servers join or leave, and the process may not know yet where the key is. */
+    private void moves(int place) {
+        long now = nanoTime.getAsLong();
+        if (!places.moved[place]) {
+            places.moved[place] = true;
+            places.movedAt[place] = now;
+        }
+        places.asksAt[place] = now + MOVING_NANOS;
+        places.step[place] = LeasedPlaces.MOVING;
+        moving++;
+        space.elsewhere();
+    }
+
+    private void lookAtMoving() {
+        long now = moving > 0 ? nanoTime.getAsLong() : 0;
+        for (int i = 0; moving > 0 && i < places.inUse(); i++) {
+            int place = places.at(i);
+            if (places.step[place] != LeasedPlaces.MOVING) {
+                continue;
+            }
+            int server = serverOf(place);
+            if (space.hasEnded() || now - places.movedAt[place] > MOST_MOVING_NANOS) {
+                moving--;
+                end(place, KvStatus.LOST);
+            } else if (server != places.server[place] || now - places.asksAt[place] >= 0) {
+                // Nothing of it was carried out, so another server can do so.
+                moving--;
+                places.server[place] = server;
+                again(place, places.next[place]);
+            }
         }
     }
 
@@ -690,6 +765,7 @@ public final class LeasedSession implements EngineSession {
             }
             reads.poll(readEnds);
             lookAtLines();
+            lookAtMoving();
             advanceAll();
             int handed = 0;
             while (places.inUse() > 0 && places.step[places.first()] == LeasedPlaces.ENDED) {
@@ -726,6 +802,9 @@ public final class LeasedSession implements EngineSession {
             return;
         }
         int server = space.serverOf(reportedShard);
+        if (!space.hasServer(server)) {
+            return;
+        }
         long at = reportAt + LeasedCalls.ANSWER_VALUE;
         LeasedCalls.report(bytes, at, space.spaceId(server), reportedShard, blocks);
         int posted = calls.call(
@@ -769,7 +848,10 @@ public final class LeasedSession implements EngineSession {
             // A get can be sent again whatever became of an earlier one, so it waits for its own line.
             boolean gets = places.kind[place] == RequestColumns.GET;
             boolean isLong = places.next[place] == LeasedPlaces.ASK_LONG;
-            if (space.hasEnded() || gets && lines(isLong).isGone(server) || !gets && isAnyGone(server)) {
+            if (!space.hasEnded() && !space.hasServer(server) && mayMove(place)) {
+                waiting--;
+                again(place, places.next[place]);
+            } else if (space.hasEnded() || gets && lines(isLong).isGone(server) || !gets && isAnyGone(server)) {
                 waiting--;
                 end(place, KvStatus.LOST);
             } else if (gets ? lines(isLong).isUp(server) : callLines.isUp(server) && longLines.isUp(server)) {
@@ -823,7 +905,7 @@ public final class LeasedSession implements EngineSession {
             return;
         }
         send();
-        boolean waits = waiting > 0 || !isConnected() || space.isEnding();
+        boolean waits = waiting > 0 || moving > 0 || !isConnected() || space.isEnding();
         long most = waits ? Math.min(nanos, SLEEP_NANOS) : nanos;
         boolean shorts = calls.underWay() > 0;
         RpcQueue longQueue = longCalls;

@@ -11,61 +11,103 @@ import io.farheap.remote.RemoteSpace;
 import io.farheap.remote.contract.RemoteRegion;
 import io.farheap.remote.contract.RemoteServer;
 import java.util.List;
-import java.util.SortedMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A leased map's memory as this process has it open: which server has the shard of a key, and where its blocks are. Any
- * thread.
+ * A leased map's memory as this process has it open: which server has the shard of a key, and where its blocks are.
+ * Servers join and leave while it is used; a session that looks at an older state asks a server that has the key no
+ * more, which says so. Any thread.
  */
 public final class LeasedSpace {
 
     private final LeasedDescriptor map;
-    private final ShardDirectory directory;
     private final ShardShape shape;
-    /** By server; none of those that have left. */
-    private final @Nullable RemoteSpace[] spaces;
-
-    private final List<RemoteSpace> present;
-    /** By shard: its region, unless its server has left, and its offset in that. */
-    private final @Nullable RemoteRegion[] regions;
-
-    private final long[] offsets;
     private final BlockChecksum checksum;
-    private final LeaseQuorum quorum;
+    private volatile View view;
+    /** Run when a server says that a key is elsewhere. */
+    private volatile Runnable onElsewhere = () -> {};
+
+    private volatile boolean leaving;
     private volatile boolean ending;
     private volatile boolean ended;
 
-    /**
-     * @param map of any of its servers
-     * @param directory of the edition in which the process has opened the map
-     * @param spaces of the servers that it has, by their numbers
-     */
-    public LeasedSpace(LeasedDescriptor map, ShardDirectory directory, SortedMap<Integer, RemoteSpace> spaces) {
-        this.map = map;
-        this.directory = directory;
-        shape = map.shape();
-        present = List.copyOf(spaces.values());
-        this.spaces = new RemoteSpace[directory.servers()];
-        spaces.forEach((number, space) -> this.spaces[number] = space);
-        regions = new RemoteRegion[directory.shards()];
-        offsets = new long[directory.shards()];
-        for (int shard = 0; shard < regions.length; shard++) {
-            RemoteSpace space = this.spaces[directory.serverOf(shard)];
-            int index = directory.indexOf(shard);
-            regions[shard] = space == null ? null : space.regions().get(index / shape.perRegion());
-            offsets[shard] = index % shape.perRegion() * shape.shardBytes();
+    /** The map in one edition. */
+    private static final class View {
+
+        private final ShardReplacer.UsedEdition edition;
+        private final ShardDirectory directory;
+        /** By server; those that have left, too, as sessions may have something in flight there. */
+        private final @Nullable RemoteSpace[] spaces;
+
+        private final List<RemoteSpace> present;
+        /** By shard: its region, unless the process has never used its server, and its offset in that. */
+        private final @Nullable RemoteRegion[] regions;
+
+        private final long[] offsets;
+        private final LeaseQuorum quorum;
+
+        View(ShardReplacer.UsedEdition edition, LeasedDescriptor map, ShardShape shape, @Nullable View before) {
+            this.edition = edition;
+            directory = edition.directory();
+            spaces = new RemoteSpace[directory.servers()];
+            for (int number = 0; before != null && number < before.spaces.length; number++) {
+                spaces[number] = before.spaces[number];
+            }
+            edition.spaces().forEach((number, space) -> spaces[number] = space);
+            present = List.copyOf(edition.spaces().values());
+            regions = new RemoteRegion[directory.shards()];
+            offsets = new long[directory.shards()];
+            for (int shard = 0; shard < regions.length; shard++) {
+                RemoteSpace space = spaces[directory.serverOf(shard)];
+                int index = directory.indexOf(shard);
+                int region = index / shape.perRegion();
+                RemoteRegion known = before != null && shard < before.regions.length ? before.regions[shard] : null;
+                regions[shard] = known == null && space != null ? space.regions().get(region) : known;
+                offsets[shard] = index % shape.perRegion() * shape.shardBytes();
+            }
+            quorum = new LeaseQuorum(
+                    edition.spaces().headMap(map.servers()).values().stream()
+                            .map(space -> server(space.server()))
+                            .toArray(LeaseQuorum.Server[]::new),
+                    map.replaces(),
+                    directory.servers() > map.servers(),
+                    System::nanoTime);
         }
-        checksum = new BlockChecksum(map.keyHash());
-        quorum = new LeaseQuorum(
-                spaces.headMap(map.servers()).values().stream()
-                        .map(space -> server(space.server()))
-                        .toArray(LeaseQuorum.Server[]::new),
-                System::nanoTime);
+
+        private static LeaseQuorum.Server server(RemoteServer server) {
+            return now -> server.lost() == null ? server.heldUntil() : now;
+        }
     }
 
-    private static LeaseQuorum.Server server(RemoteServer server) {
-        return now -> server.lost() == null ? server.heldUntil() : now;
+    /**
+     * @param map of any of its servers
+     * @param edition in which the process has opened the map
+     */
+    public LeasedSpace(LeasedDescriptor map, ShardReplacer.UsedEdition edition) {
+        this.map = map;
+        shape = map.shape();
+        checksum = new BlockChecksum(map.keyHash());
+        view = new View(edition, map, shape, null);
+    }
+
+    /** The process uses the map in another edition from now on. */
+    void use(ShardReplacer.UsedEdition edition) {
+        view = new View(edition, map, shape, view);
+    }
+
+    /** The edition in which the process uses the map. */
+    ShardReplacer.UsedEdition edition() {
+        return view.edition;
+    }
+
+    /** Sets what is run when a server says that a key is elsewhere; it must not wait. */
+    void onElsewhere(Runnable then) {
+        onElsewhere = then;
+    }
+
+    /** A server says that it does not have a key. */
+    void elsewhere() {
+        onElsewhere.run();
     }
 
     public LeasedDescriptor map() {
@@ -74,7 +116,12 @@ public final class LeasedSpace {
 
     /** The spaces of the map's servers, in the order of their numbers. */
     public List<RemoteSpace> spaces() {
-        return present;
+        return view.present;
+    }
+
+    /** The spaces of those of the servers that the map was made on. */
+    public List<RemoteSpace> madeOn() {
+        return List.copyOf(view.edition.spaces().headMap(map.servers()).values());
     }
 
     KeyHash keyHash() {
@@ -87,51 +134,52 @@ public final class LeasedSpace {
 
     /** How many servers the map has had; their numbers are below. */
     int servers() {
-        return spaces.length;
+        return view.spaces.length;
     }
 
-    /** Whether a server is one of the map's. */
+    /** Whether a server is one of the map's. @param number below {@link #servers} */
     boolean hasServer(int number) {
-        return spaces[number] != null;
+        return view.directory.isPresent(number);
     }
 
     private RemoteSpace space(int number) {
-        RemoteSpace space = spaces[number];
+        RemoteSpace space = view.spaces[number];
         if (space == null) {
-            throw new IllegalStateException("server " + number + " has left the map");
+            throw new IllegalStateException("server " + number + " had left the map when it was opened");
         }
         return space;
     }
 
-    /** @param number of one of the map's servers */
+    /** @param number of a server that the process uses or has used */
     RemoteServer server(int number) {
         return space(number).server();
     }
 
-    /** @param number of one of the map's servers */
+    /** Whether a server has left the map, or the lease on it is lost. @param number as of {@link #server} */
+    boolean isLost(int number) {
+        return !hasServer(number) || server(number).lost() != null;
+    }
+
+    /** @param number as of {@link #server} */
     long spaceId(int number) {
         return space(number).id();
     }
 
     /** The number of the server that has a key's shard. */
     int serverOfKey(long hash) {
-        return directory.serverOfKey(hash);
-    }
-
-    /** How many shards the map has had on all servers. */
-    int shards() {
-        return directory.shards();
+        return view.directory.serverOfKey(hash);
     }
 
     /** The number of the server that has a shard. */
     int serverOf(int shard) {
-        return directory.serverOf(shard);
+        return view.directory.serverOf(shard);
     }
 
     /** Whether a server may have named this place, of a block with these lengths. */
     boolean has(long place, int keyBytes, int valueBytes) {
         int shard = LeasedCalls.shard(place);
         long unit = Integer.toUnsignedLong(LeasedCalls.unit(place));
+        @Nullable RemoteRegion[] regions = view.regions;
         return shard >= 0
                 && shard < regions.length
                 && regions[shard] != null
@@ -142,16 +190,16 @@ public final class LeasedSpace {
 
     /** The region of a place that the map {@linkplain #has has}. */
     RemoteRegion region(long place) {
-        RemoteRegion region = regions[LeasedCalls.shard(place)];
+        RemoteRegion region = view.regions[LeasedCalls.shard(place)];
         if (region == null) {
-            throw new IllegalStateException("a server has left the map that had shard " + LeasedCalls.shard(place));
+            throw new IllegalStateException("the process has never used shard " + LeasedCalls.shard(place));
         }
         return region;
     }
 
     /** The offset in its region of a place. */
     long offset(long place) {
-        return offsets[LeasedCalls.shard(place)]
+        return view.offsets[LeasedCalls.shard(place)]
                 + Integer.toUnsignedLong(LeasedCalls.unit(place)) * LeasedBlock.UNIT_BYTES;
     }
 
@@ -160,12 +208,12 @@ public final class LeasedSpace {
      * clock, so that others may have the keys of these; or it is about to end its use of the map.
      */
     boolean isCutOff() {
-        return map.replaces() && quorum.isMissing();
+        return leaving || view.quorum.isMissing();
     }
 
     /** The process is about to end its use of the map: it begins no request any more. */
     public void leave() {
-        quorum.leave();
+        leaving = true;
     }
 
     /** The process uses the map under other leases from now on: nothing more is posted under these, which end. */

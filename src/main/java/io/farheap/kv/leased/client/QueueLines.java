@@ -2,6 +2,7 @@ package io.farheap.kv.leased.client;
 
 import io.farheap.kv.space.ReconnectBackoff;
 import io.farheap.remote.contract.Outcome;
+import java.util.Arrays;
 
 /**
  * The connections of one queue to a map's servers. One that has failed is made again, off the session's thread and with
@@ -14,11 +15,11 @@ final class QueueLines {
 
     private final LeasedSpace space;
     private final LineMaker maker;
-    private final boolean[] down;
-    private final boolean[] connecting;
-    private final boolean[] unreachable;
-    private final ReconnectBackoff[] backoff;
-    private final boolean[] over;
+    private boolean[] down;
+    private boolean[] connecting;
+    private boolean[] unreachable;
+    private ReconnectBackoff[] backoff;
+    private boolean[] over;
     /** Connections that are down, without those to servers that are lost. */
     private int downs;
 
@@ -36,6 +37,19 @@ final class QueueLines {
         over = new boolean[space.servers()];
         backoff = new ReconnectBackoff[space.servers()];
         for (int server = 0; server < backoff.length; server++) {
+            backoff[server] = new ReconnectBackoff(now);
+        }
+    }
+
+    /** Servers have joined: there are so many now. */
+    void grow(int servers, long now) {
+        int before = down.length;
+        down = Arrays.copyOf(down, servers);
+        connecting = Arrays.copyOf(connecting, servers);
+        unreachable = Arrays.copyOf(unreachable, servers);
+        over = Arrays.copyOf(over, servers);
+        backoff = Arrays.copyOf(backoff, servers);
+        for (int server = before; server < servers; server++) {
             backoff[server] = new ReconnectBackoff(now);
         }
     }
@@ -65,7 +79,7 @@ final class QueueLines {
 
     /** Whether a connection is down, and will not be up soon. */
     boolean isGone(int server) {
-        return down[server] && (unreachable[server] || space.server(server).lost() != null);
+        return down[server] && (unreachable[server] || space.isLost(server));
     }
 
     /** Makes connections again that are down, when their back-off has passed. Not in a handler of the queue. */
@@ -74,7 +88,7 @@ final class QueueLines {
             if (!down[server] || over[server] || connecting[server]) {
                 continue;
             }
-            if (space.server(server).lost() != null) {
+            if (space.isLost(server)) {
                 over[server] = true;
                 downs--;
             } else if (backoff[server].due(now)) {

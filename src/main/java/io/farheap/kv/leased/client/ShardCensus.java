@@ -16,6 +16,7 @@ import io.farheap.remote.contract.Outcome;
 import io.farheap.remote.contract.PostResult;
 import io.farheap.time.TimeLimit;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /** Asks the servers of a leased map what its shards hold. One thread, which waits for the answers. */
@@ -40,15 +41,20 @@ public final class ShardCensus {
      * @throws MapException if a server does not answer, or serves no leased maps
      */
     public static ShardTotals of(RemoteMemory remote, LeasedSpace space) {
-        return new ShardCensus().take(remote, space);
+        return new ShardCensus().take(remote, space.spaces());
     }
 
-    private ShardTotals take(RemoteMemory remote, LeasedSpace space) {
+    /** The totals of one server; otherwise as {@link #of(RemoteMemory, LeasedSpace)}. */
+    static ShardTotals of(RemoteMemory remote, RemoteSpace server) {
+        return new ShardCensus().take(remote, List.of(server));
+    }
+
+    private ShardTotals take(RemoteMemory remote, List<RemoteSpace> servers) {
         try (CloseStack stack = new CloseStack()) {
             KeptBuffer memory = stack.add(new KeptBuffer(remote, REPLY + REPLY_BYTES));
             RpcQueue calls = stack.add(open(remote));
             ShardTotals sum = ShardTotals.of(new long[ShardTotals.WORDS]);
-            for (RemoteSpace each : space.spaces()) {
+            for (RemoteSpace each : servers) {
                 sum = sum.plus(ask(calls, memory, each));
             }
             return sum;

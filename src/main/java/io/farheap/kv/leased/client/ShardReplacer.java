@@ -1,71 +1,89 @@
 package io.farheap.kv.leased.client;
 
 import io.farheap.kv.contract.MapException;
-import io.farheap.kv.format.MapCalls;
 import io.farheap.kv.keeper.KnownEditions;
+import io.farheap.kv.keeper.KnownEditions.Edition;
 import io.farheap.kv.keeper.MapServiceClient;
 import io.farheap.kv.leased.format.LeasedDescriptor;
-import io.farheap.kv.leased.format.ShardCalls;
 import io.farheap.kv.leased.format.ShardDirectory;
 import io.farheap.remote.RemoteSpace;
 import io.farheap.thread.Uninterruptibles;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Finds the edition of a leased map for a process that opens it: which servers have its shards, and which shard has
- * which keys. If there is none without the servers that do not answer, it makes the next, by which these leave and the
- * shards of others have their keys, of which none is there; if the servers agree. One thread.
+ * Finds the edition of a leased map for a process that opens it, or has it open: which servers have its shards, and
+ * which shard has which keys. If there is none without the servers that do not answer, it makes the next, by which
+ * these leave and the shards of others have their keys, of which none is there; if the servers agree. One thread.
  */
 public final class ShardReplacer {
 
-    /** Another process that replaces a server is done soon. */
+    /** Another process that changes the servers is done soon. */
     private static final int TRIES = 50;
 
     private static final long TRY_AGAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private final ShardLines lines;
     private final LeasedDescriptor map;
-    private final SortedMap<Integer, RemoteSpace> reached;
+    private final JoinedServers joins;
+    private final SortedMap<Integer, RemoteSpace> made;
     private final int silent;
-    private final boolean lostForGood;
-    /** By server: what it says of the changes of the map's servers. */
-    private final TreeMap<Integer, ShardDirectory> directories = new TreeMap<>();
+    private final boolean madeLost;
+    private final String without;
+    /** The servers that answer, by their numbers, those that have joined with them; and what they say. */
+    private final TreeMap<Integer, RemoteSpace> reached = new TreeMap<>();
+
+    private final TreeMap<Integer, ShardLines.Said> said = new TreeMap<>();
+    /** Whether the server that is lost for good has joined the map later. */
+    private boolean withoutJoined;
 
     /**
-     * The edition in which a process opens the map.
+     * The edition in which a process uses the map.
      *
      * @param spaces of the servers that it has, by their numbers
      */
     public record UsedEdition(long id, ShardDirectory directory, SortedMap<Integer, RemoteSpace> spaces) {}
 
+    /** Reaches servers that have joined the map. */
+    public interface JoinedServers {
+
+        /**
+         * Opens the map's part on a server.
+         *
+         * @return null if the server does not answer, or has no such part
+         */
+        @Nullable
+        RemoteSpace open(int number, String address);
+    }
+
     /**
      * @param lines to the map's servers
-     * @param reached the map's servers that answer, by their numbers
+     * @param made the servers that the map was made on and that answer, by their numbers
      * @param silent how many other servers were named that do not answer, or have no part of the map
-     * @param lostForGood whether one more was named, without which the process opens the map as it is lost for good; if
-     *     it alone is missing, the map's time need not pass
+     * @param madeLost whether one more was named that is lost for good
+     * @param without address of a server that is lost for good; if it alone is missing, the map's time need not pass.
+     *     Empty if there is none
      */
     public ShardReplacer(
             ShardLines lines,
             LeasedDescriptor map,
-            SortedMap<Integer, RemoteSpace> reached,
+            JoinedServers joins,
+            SortedMap<Integer, RemoteSpace> made,
             int silent,
-            boolean lostForGood) {
+            boolean madeLost,
+            String without) {
         this.lines = lines;
         this.map = map;
-        this.reached = reached;
+        this.joins = joins;
+        this.made = made;
         this.silent = silent;
-        this.lostForGood = lostForGood;
-    }
-
-    /** A server is sealed by another process. */
-    private static final class BusyException extends Exception {
-
-        private static final long serialVersionUID = 1;
+        this.madeLost = madeLost;
+        this.without = without;
     }
 
     /**
@@ -75,20 +93,61 @@ public final class ShardReplacer {
      */
     public UsedEdition agree() {
         for (int tried = 1; ; tried++) {
-            TreeMap<Integer, KnownEditions.Edition> said = new TreeMap<>();
-            reached.forEach((number, space) -> said.put(number, ask(number, space)));
-            KnownEditions editions = new KnownEditions(map.servers(), said);
-            KnownEditions.Edition present = editions.established();
+            UsedEdition present = find();
             if (present != null) {
-                return use(present.id(), directoryOf(editions, present));
+                return present;
             }
             try {
-                return replace(editions);
-            } catch (BusyException e) {
+                return replace(editions());
+            } catch (ShardLines.BusyException e) {
                 if (tried == TRIES) {
-                    throw new MapException("another process replaces a lost server of the map: try again");
+                    throw new MapException("another process changes the servers of the map: try again");
                 }
                 Uninterruptibles.parkNanos(this, TRY_AGAIN_NANOS);
+            }
+        }
+    }
+
+    /** The edition that all of its servers are in; null if there is none. */
+    public @Nullable UsedEdition find() {
+        said.clear();
+        reached.clear();
+        reached.putAll(made);
+        made.forEach((number, space) -> said.put(number, lines.ask(space, number, map)));
+        for (int number : List.copyOf(said.keySet())) {
+            reachJoined(number);
+        }
+        KnownEditions editions = editions();
+        Edition present = editions.established();
+        if (present == null) {
+            return null;
+        }
+        ShardDirectory directory = directoryOf(editions, present);
+        for (int number = 0; number < directory.servers(); number++) {
+            ShardLines.Said there = said.get(number);
+            if (directory.isPresent(number)
+                    && (there == null || there.id() != present.id() || there.isReleased())) {
+                return null;
+            }
+        }
+        return use(present.id(), directory);
+    }
+
+    /** Reaches the servers that have joined as far as this one knows. */
+    private void reachJoined(int asked) {
+        ShardDirectory known = said(asked).directory();
+        for (int number = map.servers(); number < known.servers(); number++) {
+            if (!known.isPresent(number) || reached.containsKey(number)) {
+                continue;
+            }
+            String address = lines.address(space(asked), asked, number);
+            withoutJoined |= !without.isEmpty() && without.equals(address);
+            RemoteSpace space = address.isEmpty() || withoutJoined && without.equals(address)
+                    ? null
+                    : joins.open(number, address);
+            if (space != null) {
+                reached.put(number, space);
+                said.put(number, lines.ask(space, number, map));
             }
         }
     }
@@ -99,67 +158,15 @@ public final class ShardReplacer {
         return new UsedEdition(id, directory, present);
     }
 
-    private KnownEditions.Edition ask(int number, RemoteSpace space) {
-        MapServiceClient line = lines.to(space, number);
-        if (!line.callFirst(ShardCalls.EDITION, 1)) {
-            throw ShardLines.unanswered(space);
+    private ShardLines.Said said(int number) {
+        ShardLines.Said there = said.get(number);
+        if (there == null) {
+            throw new IllegalStateException("server " + number + " was not reached");
         }
-        ShardDirectory directory = ShardDirectory.of(map);
-        long changes = Math.clamp(line.reply(3), 0L, ShardDirectory.MOST_CHANGES);
-        for (int i = 0; i < changes; i++) {
-            directory = directory.with(ShardDirectory.Change.of(line.reply(ShardCalls.EDITION_WORDS + i)));
-        }
-        directories.put(number, directory);
-        return new KnownEditions.Edition(line.reply(1), line.reply(2), directory.retired(), 0, 0, 0);
+        return there;
     }
 
-    /** What the changes were by which an edition came to be, as one of its servers says. */
-    private ShardDirectory directoryOf(KnownEditions editions, KnownEditions.Edition edition) {
-        return directories.entrySet().stream()
-                .filter(each -> editions.servers().contains(each.getKey()))
-                .filter(each -> editions.of(each.getKey()).equals(edition))
-                .findFirst()
-                .orElseThrow()
-                .getValue();
-    }
-
-    private UsedEdition replace(KnownEditions editions) throws BusyException {
-        long decided = editions.decided();
-        KnownEditions left = editions.without(decided);
-        KnownEditions.Edition base = left.base();
-        long lost = left.lost(base, decided, reached.keySet(), silent + (lostForGood ? 1 : 0));
-        long missing = lost & ~decided;
-        boolean now = missing == 0 || lostForGood && silent == 0 && Long.bitCount(missing) == 1;
-        List<MapServiceClient> asked = left.servers().stream()
-                .map(number -> lines.to(reached(number), number))
-                .toList();
-        try {
-            boolean vouched = false;
-            for (MapServiceClient line : asked) {
-                vouched |= seal(line, lost, now);
-            }
-            if (!now && !vouched) {
-                throw new MapException("no process has the map open, so none says that a server is lost which this one"
-                        + " does not reach; check the addresses, and if it is lost for good, say so: farheap kv drain"
-                        + " --lost");
-            }
-            ShardDirectory next = directoryOf(left, base);
-            for (long more = lost & ~next.retired(); more != 0; more &= more - 1) {
-                next = next.with(new ShardDirectory.Change(Long.numberOfTrailingZeros(more), 0));
-            }
-            long id = ThreadLocalRandom.current().nextLong();
-            for (MapServiceClient line : asked) {
-                install(line, editions.newest() + 1, id, next);
-            }
-            return use(id, next);
-        } catch (Throwable e) {
-            // Those that have the next edition are sealed no more.
-            asked.forEach(line -> line.call(ShardCalls.UNSEAL, 1));
-            throw e;
-        }
-    }
-
-    private RemoteSpace reached(int number) {
+    private RemoteSpace space(int number) {
         RemoteSpace space = reached.get(number);
         if (space == null) {
             throw new IllegalStateException("server " + number + " was not reached");
@@ -167,34 +174,88 @@ public final class ShardReplacer {
         return space;
     }
 
-    /** @return whether a process that has the map open says that the servers are lost */
-    private boolean seal(MapServiceClient line, long lost, boolean now) throws BusyException {
-        if (!line.with(1, lost).with(2, now ? 1 : 0).callFirst(ShardCalls.SEAL, 3)) {
-            if (line.answered() && line.reply(0) == MapCalls.BUSY) {
-                throw new BusyException();
-            }
-            if (line.answered() && line.reply(0) == MapCalls.IN_USE) {
-                throw new MapException("a server of the map does not answer, and is replaced when no process that has"
-                        + " the map open has reached it for " + map.replaceMillis() + " ms, by what these say to "
-                        + line.space.server());
-            }
-            throw notDone(line);
-        }
-        return line.reply(1) != 0;
+    /** What the servers say that the map was made on. */
+    private KnownEditions editions() {
+        TreeMap<Integer, Edition> editions = new TreeMap<>();
+        made.keySet().forEach(number -> editions.put(number, said(number).edition()));
+        return new KnownEditions(map.servers(), editions);
     }
 
-    private static MapException notDone(MapServiceClient line) {
-        return new MapException(line.space.server() + " does not replace a lost server of the map: "
-                + (line.answered() ? "it says " + line.reply(0) : "it does not answer") + "; try again");
+    /** What the changes were by which an edition came to be, as one of its servers says. */
+    private ShardDirectory directoryOf(KnownEditions editions, Edition edition) {
+        return editions.servers().stream()
+                .map(this::said)
+                .filter(each -> each.edition().equals(edition))
+                .findFirst()
+                .orElseThrow()
+                .directory();
     }
 
-    private static void install(MapServiceClient line, long number, long id, ShardDirectory next) {
-        line.with(1, number).with(2, id).with(3, next.changes().size());
-        for (int i = 0; i < next.changes().size(); i++) {
-            line.with(ShardCalls.EDITION_WORDS + i, next.changes().get(i).word());
+    private UsedEdition replace(KnownEditions editions) throws ShardLines.BusyException {
+        long decided = editions.decided();
+        KnownEditions left = editions.without(decided);
+        Edition base = left.base();
+        ShardDirectory before = directoryOf(left, base);
+        boolean saidToBeLost = madeLost || withoutJoined;
+        long lost = before.retired()
+                | left.lost(base, decided, made.keySet(), silent + (madeLost && !withoutJoined ? 1 : 0))
+                | lostJoined(before, decided);
+        long missing = lost & ~decided & ~before.retired();
+        if (missing != 0 && !saidToBeLost && map.replaceMillis() == 0) {
+            throw new MapException("a server of the map is missing, and the map was made so that it never continues"
+                    + " without one; end it with farheap kv drop --parts, and create another");
         }
-        if (!line.callFirst(ShardCalls.INSTALL, ShardCalls.EDITION_WORDS + next.changes().size())) {
-            throw notDone(line);
+        boolean now = missing == 0 || saidToBeLost && silent == 0 && Long.bitCount(missing) == 1;
+        List<MapServiceClient> asked = new ArrayList<>();
+        for (int number : reached.keySet()) {
+            if (left.servers().contains(number) || number >= map.servers() && isIn(before, lost, number)) {
+                asked.add(lines.to(space(number), number));
+            }
         }
+        long next = 1 + said.values().stream().mapToLong(ShardLines.Said::number).max().orElseThrow();
+        try {
+            boolean vouched = false;
+            for (MapServiceClient line : asked) {
+                vouched |= ShardLines.seal(line, lost, now, 0, map);
+            }
+            if (!now && !vouched) {
+                throw new MapException("no process has the map open, so none says that a server is lost which this one"
+                        + " does not reach; check the addresses, and if it is lost for good, say so: farheap kv drain"
+                        + " --lost");
+            }
+            ShardDirectory after = before;
+            for (long more = lost & ~before.retired(); more != 0; more &= more - 1) {
+                after = after.with(new ShardDirectory.Change(
+                        Long.numberOfTrailingZeros(more), ShardDirectory.Change.LOST));
+            }
+            long id = ThreadLocalRandom.current().nextLong();
+            ShardLines.install(asked, next, id, after);
+            return use(id, after);
+        } catch (Throwable e) {
+            // Those that have the next edition are sealed no more.
+            ShardLines.unseal(asked);
+            throw e;
+        }
+    }
+
+    private static boolean isIn(ShardDirectory directory, long lost, int number) {
+        return directory.isPresent(number) && (number >= Long.SIZE || (lost >>> number & 1) == 0);
+    }
+
+    /** Those of the servers that have joined that do not answer, or are to stay out. */
+    private long lostJoined(ShardDirectory before, long decided) {
+        long lost = 0;
+        for (int number = map.servers(); number < before.servers(); number++) {
+            boolean out = number < Long.SIZE && (decided >>> number & 1) != 0;
+            if (!before.isPresent(number) || reached.containsKey(number) && !out) {
+                continue;
+            }
+            if (number >= Long.SIZE) {
+                throw new MapException("server " + number + " of the map is missing, and only the first " + Long.SIZE
+                        + " of a map can be replaced");
+            }
+            lost |= 1L << number;
+        }
+        return lost;
     }
 }

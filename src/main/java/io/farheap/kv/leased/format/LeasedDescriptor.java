@@ -15,7 +15,7 @@ import java.nio.ByteBuffer;
  *  8  u32  version of the formats
  * 12  u32  engine
  * 16  u64  number of the map, the same on all of its servers
- * 24  u16  number of this server among the map's
+ * 24  u16  number of this server among the map's; of a server that has joined later, at least the next field
  * 26  u16  how many servers the map was made on
  * 28  u32  regions on each of these
  * 32  u64  bytes of a region
@@ -23,7 +23,7 @@ import java.nio.ByteBuffer;
  * 48  u64  the term of queue 1, in ns; that of queue n is n times as long
  * 56  u64  the longest term, in ns
  * 64  u32  queues
- * 68  u32  0
+ * 68  u32  of a server that has joined later, the number of its first shard; else 0
  * 72  u64  } key of the hash of keys, the same on all servers of the map; the secrets of the blocks' checksum are made
  * 80  u64  } of it
  * 88  u64  ms after which others have the shards' keys of a server that is lost; 0: never
@@ -40,7 +40,8 @@ public record LeasedDescriptor(
         long mostTermNanos,
         int queues,
         KeyHash keyHash,
-        long replaceMillis) {
+        long replaceMillis,
+        int firstShard) {
 
     /** The most queues: an object's count has 16 bits. */
     public static final int MOST_QUEUES = 16;
@@ -72,11 +73,17 @@ public record LeasedDescriptor(
                 mostTermNanos,
                 queues,
                 keyHash,
+                0,
                 0);
     }
 
-    /** This descriptor, for another server. */
+    /** This descriptor, for another of the servers that the map was made on. */
     public LeasedDescriptor of(int number) {
+        return of(number, 0);
+    }
+
+    /** This descriptor, for another server, whose first shard has a number, if it has joined later. */
+    public LeasedDescriptor of(int number, int shard) {
         return new LeasedDescriptor(
                 mapId,
                 number,
@@ -88,7 +95,8 @@ public record LeasedDescriptor(
                 mostTermNanos,
                 queues,
                 keyHash,
-                replaceMillis);
+                replaceMillis,
+                shard);
     }
 
     /** The bytes of the descriptor, which {@link #decode} reads. */
@@ -104,7 +112,7 @@ public record LeasedDescriptor(
                 .putLong(termNanos)
                 .putLong(mostTermNanos)
                 .putInt(queues)
-                .putInt(0)
+                .putInt(firstShard)
                 .putLong(keyHash.first())
                 .putLong(keyHash.second())
                 .putLong(replaceMillis)
@@ -133,7 +141,7 @@ public record LeasedDescriptor(
         long termNanos = in.getLong();
         long mostTermNanos = in.getLong();
         int queues = in.getInt();
-        in.position(in.position() + Integer.BYTES);
+        int firstShard = in.getInt();
         LeasedDescriptor read = new LeasedDescriptor(
                 mapId,
                 server,
@@ -145,7 +153,8 @@ public record LeasedDescriptor(
                 mostTermNanos,
                 queues,
                 new KeyHash(in.getLong(), in.getLong()),
-                in.getLong());
+                in.getLong(),
+                firstShard);
         if (!read.isPossible()) {
             throw new MapException(where + " has a descriptor that cannot be: " + read);
         }
@@ -160,7 +169,7 @@ public record LeasedDescriptor(
     private boolean isPossible() {
         return servers >= 1
                 && servers <= MapDescriptor.MOST_SERVERS
-                && server < servers
+                && server < MapDescriptor.MOST_SERVERS
                 && regionsOfEach >= 1
                 && regionsOfEach <= ShardShape.MOST_SHARDS / servers
                 && regionBytes >= ShardShape.SEGMENT_BYTES
@@ -171,7 +180,9 @@ public record LeasedDescriptor(
                 && termNanos <= MOST_TERM_NANOS
                 && queues >= 1
                 && queues <= MOST_QUEUES
-                && replaceMillis >= 0;
+                && replaceMillis >= 0
+                && firstShard >= 0
+                && firstShard < ShardShape.MOST_SHARDS;
     }
 
     /** The regions of the map on all servers. */
@@ -188,6 +199,11 @@ public record LeasedDescriptor(
         return ShardShape.of(regionBytes, regions(), objects);
     }
 
+    /** Whether the server has joined the map later. */
+    public boolean joined() {
+        return server >= servers;
+    }
+
     /** Whether others take over the keys of a server that is lost for good. */
     public boolean replaces() {
         return replaceMillis > 0 && servers >= MapDescriptor.LEAST_REPLACING;
@@ -195,6 +211,6 @@ public record LeasedDescriptor(
 
     /** Whether this descriptor and the other one are of servers of the same map. */
     public boolean belongsTo(LeasedDescriptor other) {
-        return equals(other.of(server));
+        return equals(other.of(server, firstShard));
     }
 }

@@ -28,13 +28,18 @@ public final class ShardDirectory {
      * A server joins, or leaves.
      *
      * @param server its number among the map's servers
-     * @param shards that it brings, whose numbers are the next ones; 0: it leaves
+     * @param shards that it brings, whose numbers are the next ones; or {@link #LOST} or {@link #LEFT}
      */
     public record Change(int server, int shards) {
 
+        /** In place of shards: the server is lost. */
+        public static final int LOST = 0;
+        /** In place of shards: the server has left, as it was told to. */
+        public static final int LEFT = -1;
+
         /** The change as a word, which {@link #of} reads. */
         public long word() {
-            return (long) shards << HIGH | server;
+            return (long) shards << HIGH | Integer.toUnsignedLong(server);
         }
 
         /** The change of a word. */
@@ -44,7 +49,7 @@ public final class ShardDirectory {
 
         /** Whether the server leaves. */
         public boolean leaves() {
-            return shards == 0;
+            return shards == LOST || shards == LEFT;
         }
     }
 
@@ -189,14 +194,29 @@ public final class ShardDirectory {
         return load;
     }
 
+    /** The number of the range of a hash. @param ranges of the map */
+    public static int range(long hash, int ranges) {
+        return ShardShape.shard(hash, ranges);
+    }
+
+    /** How many ranges there are; it does not change. */
+    public int ranges() {
+        return shardOf.length;
+    }
+
+    /** The number of the shard that has a range. */
+    public int shardOfRange(int range) {
+        return shardOf[range];
+    }
+
     /** The number of the shard that has a key. */
     public int shardOf(long hash) {
-        return shardOf[ShardShape.shard(hash, shardOf.length)];
+        return shardOf[range(hash, shardOf.length)];
     }
 
     /** The number of the server that has a key. */
     public int serverOfKey(long hash) {
-        return serverOf[ShardShape.shard(hash, serverOf.length)];
+        return serverOf[range(hash, serverOf.length)];
     }
 
     /** The number of the server that has a shard. @param shard 0 to {@link #shards} - 1 */
@@ -262,6 +282,15 @@ public final class ShardDirectory {
         long bits = 0;
         for (int server = 0; server < Math.min(left.length, Long.SIZE); server++) {
             bits |= left[server] ? 1L << server : 0;
+        }
+        return bits;
+    }
+
+    /** Those of these servers that have left as they were told to. */
+    public long drained() {
+        long bits = 0;
+        for (Change each : changes) {
+            bits |= each.shards == Change.LEFT && each.server < Long.SIZE ? 1L << each.server : 0;
         }
         return bits;
     }

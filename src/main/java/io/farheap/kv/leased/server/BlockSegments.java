@@ -237,6 +237,21 @@ final class BlockSegments {
         return empties;
     }
 
+    /** How many blocks of a segment, of those that were handed out since it got its class, are in its list of free ones. */
+    int free(int segment) {
+        int free = 0;
+        int most = cut(segment);
+        for (int unit = most == 0 ? NO_BLOCK : freed[segment]; unit != NO_BLOCK && free <= most; free++) {
+            unit = (int) LeasedBlock.link(memory, offset(unit));
+        }
+        return free;
+    }
+
+    /** How many segments there are. */
+    int count() {
+        return segments;
+    }
+
     /** Whether a class has a free block, or can get a segment. */
     boolean has(int ofSize) {
         return first[ofSize] != NONE || empties > 0;

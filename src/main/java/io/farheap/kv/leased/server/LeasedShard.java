@@ -4,7 +4,9 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
 import io.farheap.kv.contract.KvStatus;
+import io.farheap.kv.format.BlockAudit;
 import io.farheap.kv.format.BlockChecksum;
+import io.farheap.kv.format.KeyHash;
 import io.farheap.kv.format.SizeClasses;
 import io.farheap.kv.leased.format.LeaseClock;
 import io.farheap.kv.leased.format.LeasedBlock;
@@ -158,6 +160,77 @@ final class LeasedShard {
         counts.setUsedBytes(allBytes - (long) segments.empties() * ShardShape.SEGMENT_BYTES);
         VarHandle.fullFence();
         busy = false;
+    }
+
+    /** Takes the objects out of keys that belong to another shard from now on. */
+    void dropAllBut(KeyHash hash, ServedRanges.KeptKeys kept) {
+        now = nanoTime.getAsLong() - began;
+        if (busy) {
+            rebuild();
+        }
+        busy = true;
+        for (int entry = 1; entry <= entries.count; entry++) {
+            if (entries.state(entry) == ShardEntries.OBJECT) {
+                long block = block(entry);
+                int keyBytes = LeasedBlock.keyBytes(memory, block);
+                if (!kept.has(hash.of(memory, block + LeasedBlock.HEADER_BYTES, keyBytes))) {
+                    evict(entry);
+                }
+            }
+        }
+        counts.setUsedBytes(allBytes - (long) segments.empties() * ShardShape.SEGMENT_BYTES);
+        VarHandle.fullFence();
+        busy = false;
+    }
+
+    /**
+     * Accounts for all blocks: those of objects, those that are marked and leased, and free ones.
+     *
+     * @param kept says which keys the shard has
+     */
+    BlockAudit audit(KeyHash hash, ServedRanges.KeptKeys kept) {
+        now = nanoTime.getAsLong() - began;
+        if (busy) {
+            rebuild();
+        }
+        long wrong = 0;
+        long objects = 0;
+        long held = 0;
+        for (int entry = 1; entry <= entries.count; entry++) {
+            int state = entries.state(entry);
+            objects += state == ShardEntries.OBJECT ? 1 : 0;
+            held += state == ShardEntries.MARKED ? 1 : 0;
+            wrong += state == ShardEntries.OBJECT && !isSound(entry, hash, kept)
+                            || state == ShardEntries.MARKED && entryOf(entries.unit(entry)) != entry
+                    ? 1
+                    : 0;
+        }
+        long blocks = 0;
+        long free = 0;
+        for (int segment = 0; segment < segments.count(); segment++) {
+            blocks += segments.cut(segment);
+            free += segments.free(segment);
+        }
+        return new BlockAudit(blocks, free, 0, held, objects, Math.max(0, blocks - free - held - objects), wrong);
+    }
+
+    /** Whether an object's block is live and its own, and its key is found. */
+    private boolean isSound(int entry, KeyHash hash, ServedRanges.KeptKeys kept) {
+        int unit = entries.unit(entry);
+        if (!segments.hasBlock(unit) || entryOf(unit) != entry) {
+            return false;
+        }
+        long block = block(entry);
+        int keyBytes = LeasedBlock.keyBytes(memory, block);
+        long key = hash.of(memory, block + LeasedBlock.HEADER_BYTES, keyBytes);
+        int found = entries.first((int) key);
+        for (int looks = 0; found != entry && found != ShardEntries.NONE && looks <= entries.count; looks++) {
+            found = entries.next(found);
+        }
+        return found == entry
+                && kept.has(key)
+                && LeasedBlock.markAt(memory, block)
+                        == LeasedBlock.mark(entries.incarnation(entry), LeasedBlock.LIVE);
     }
 
     /** Says how many of the READs that a client reports count. */

@@ -1,5 +1,6 @@
 package io.farheap.kv.leased.server;
 
+import io.farheap.kv.format.BlockAudit;
 import io.farheap.kv.format.BlockChecksum;
 import io.farheap.kv.format.KeyHash;
 import io.farheap.kv.leased.format.LeasedDescriptor;
@@ -7,6 +8,7 @@ import io.farheap.kv.leased.format.ShardDirectory;
 import io.farheap.kv.leased.format.ShardShape;
 import io.farheap.kv.leased.format.ShardTotals;
 import io.farheap.server.contract.ServedSpace;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.LongSupplier;
 import org.agrona.collections.Long2ObjectHashMap;
@@ -18,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class ServedShards {
 
-    static final int ELSEWHERE = -1;
+    static final int ELSEWHERE = ServedRanges.ELSEWHERE;
 
     private final ServedSpace space;
     private final LeasedDescriptor map;
@@ -27,8 +29,14 @@ final class ServedShards {
     private final ShardEdition edition;
     private final LeasedShard[] shards;
     private final AtomicReferenceArray<@Nullable ShardOwner> owners;
+    /** The number of the last audit, and by shard what it has found last. */
+    private final AtomicInteger audit = new AtomicInteger();
+
+    private final AtomicReferenceArray<@Nullable ShardAudit> audits;
     /** By lease. Replaced, so that a look allocates nothing. */
     private volatile Long2ObjectHashMap<LeaseSessions> sessions = new Long2ObjectHashMap<>();
+
+    private record ShardAudit(int number, BlockAudit found) {}
 
     /** @throws IllegalArgumentException if the map cannot have such shards */
     ServedShards(ServedSpace space, LeasedDescriptor map, LongSupplier nanoTime) {
@@ -36,9 +44,10 @@ final class ServedShards {
         this.map = map;
         this.nanoTime = nanoTime;
         shape = map.shape();
-        edition = new ShardEdition(map, nanoTime);
-        shards = new LeasedShard[map.regionsOfEach() * shape.perRegion()];
+        shards = new LeasedShard[(map.joined() ? space.regions() : map.regionsOfEach()) * shape.perRegion()];
+        edition = new ShardEdition(map, shards.length, nanoTime);
         owners = new AtomicReferenceArray<>(shards.length);
+        audits = new AtomicReferenceArray<>(shards.length);
         BlockChecksum checksum = new BlockChecksum(map.keyHash());
         for (int i = 0; i < shards.length; i++) {
             int region = i / shape.perRegion();
@@ -64,10 +73,7 @@ final class ServedShards {
 
     /** The index here of the map's shard of a number, or {@link #ELSEWHERE}. @param number any */
     int indexOf(int number) {
-        return indexOf(edition.directory(), number);
-    }
-
-    private int indexOf(ShardDirectory directory, int number) {
+        ShardDirectory directory = edition.directory();
         return number >= 0 && number < directory.shards() && directory.serverOf(number) == map.server()
                 ? directory.indexOf(number)
                 : ELSEWHERE;
@@ -75,8 +81,56 @@ final class ServedShards {
 
     /** The index here of the shard that has a key, or {@link #ELSEWHERE}. */
     int indexOfKey(long hash) {
-        ShardDirectory directory = edition.directory();
-        return indexOf(directory, directory.shardOf(hash));
+        return edition.ranges().indexOf(hash);
+    }
+
+    /** The same; or of the shard that had it, and has not dropped it yet. */
+    int formerIndexOfKey(long hash) {
+        return edition.ranges().formerIndexOf(hash);
+    }
+
+    /**
+     * Has a shard drop the keys that it has no more, and account for its blocks, if it has not done that yet. The shard's
+     * thread.
+     */
+    void settle(int index) {
+        ServedRanges ranges = edition.ranges();
+        if (!ranges.isSettled(index)) {
+            ranges.settle(index, kept -> shards[index].dropAllBut(map.keyHash(), kept));
+        }
+        if (isToBeAudited(index)) {
+            int number = audit.get();
+            audits.set(index, new ShardAudit(number, shards[index].audit(map.keyHash(), ranges.keys(index))));
+        }
+    }
+
+    /** Whether a shard has dropped the keys that it has no more, and accounted for its blocks if it is asked to. */
+    boolean isSettled(int index) {
+        return edition.ranges().isSettled(index) && !isToBeAudited(index);
+    }
+
+    private boolean isToBeAudited(int index) {
+        ShardAudit last = audits.get(index);
+        return (last == null ? 0 : last.number) < audit.get();
+    }
+
+    /** Asks all shards to account for their blocks. @return the audit's number */
+    int beginAudit() {
+        return audit.incrementAndGet();
+    }
+
+    /** What all shards have found in an audit, or a later one; null as long as one has not. */
+    @Nullable
+    BlockAudit audited(int number) {
+        BlockAudit sum = BlockAudit.NONE;
+        for (int index = 0; index < shards.length; index++) {
+            ShardAudit last = audits.get(index);
+            if (last == null || last.number < number) {
+                return null;
+            }
+            sum = sum.plus(last.found);
+        }
+        return sum;
     }
 
     int count() {
@@ -89,7 +143,11 @@ final class ServedShards {
 
     /** The map's number of a shard. */
     int number(int index) {
-        return edition.directory().shard(map.server(), index);
+        return map.joined() ? map.firstShard() + index : edition.directory().shard(map.server(), index);
+    }
+
+    ServedSpace space() {
+        return space;
     }
 
     /** The thread that a shard belongs to, or null if it has none yet. */

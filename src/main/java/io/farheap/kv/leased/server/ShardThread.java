@@ -52,6 +52,11 @@ final class ShardThread implements ServerWork, ShardOwner {
     /** How many threads there were when this one last looked which shards should be its own. */
     private int peers;
 
+    /** How often shards had lost keys when this one last looked for those of its own; and whether it still looks. */
+    private int releases;
+
+    private boolean settling;
+
     /** The sessions of the process whose report is merged. */
     private @Nullable LeaseSessions reporting;
 
@@ -119,14 +124,18 @@ final class ShardThread implements ServerWork, ShardOwner {
         }
         int keyBytes = LeasedCalls.keyBytes(request, from);
         long hash = shards.keyHash().of(request, from + LeasedCalls.KEY, keyBytes);
-        int index = shards.indexOfKey(hash);
-        if (index == ServedShards.ELSEWHERE) {
-            return refuse(out, LeasedCalls.ELSEWHERE);
-        }
         RepeatableCalls calls =
                 LeasedCalls.session(request, from) == 0 ? null : calls(shards, held.lease(), request, from);
         if (calls == null && operation != LeasedCalls.GET && operation != LeasedCalls.RENEW) {
             return refuse(out, LeasedCalls.WRONG);
+        }
+        int index = shards.indexOfKey(hash);
+        if (index == ServedShards.ELSEWHERE) {
+            // The thread of the shard that had the key may be carrying this call out, which has come before.
+            index = shards.formerIndexOfKey(hash);
+        }
+        if (index == ServedShards.ELSEWHERE) {
+            return elsewhere(operation, calls, request, from, out);
         }
         ShardOwner owner = owner(shards, index);
         if (owner == this) {
@@ -153,6 +162,26 @@ final class ShardThread implements ServerWork, ShardOwner {
         call.pending = out.goesOn();
         owner.hand(call);
         return RpcHandler.LATER;
+    }
+
+    /** Answers a call for a key that no shard here has: if it has come before, as it was answered then. */
+    private int elsewhere(
+            int operation, @Nullable RepeatableCalls calls, MemorySegment request, long from, Reply out) {
+        int place = LeasedCalls.callPlace(request, from);
+        long count = LeasedCalls.callCount(request, from);
+        if (calls == null || !calls.hasCome(place, count)) {
+            return refuse(out, LeasedCalls.ELSEWHERE);
+        }
+        sum.set(JAVA_LONG, 0, calls.answer(place, count, answer));
+        long to = out.address(0, LeasedCalls.ANSWER_VALUE);
+        LeasedCalls.answer(NativeMemory.ALL, to, answer.status, answer.valueBytes, answer.version, 0, 0, 0);
+        if (operation != LeasedCalls.INCREMENT
+                || answer.status != KvStatus.DONE
+                || out.capacity() < LeasedCalls.ANSWER_VALUE + Long.BYTES) {
+            return LeasedCalls.ANSWER_VALUE;
+        }
+        LeasedCalls.value(NativeMemory.ALL, to, sum, 0, Long.BYTES);
+        return LeasedCalls.ANSWER_VALUE + Long.BYTES;
     }
 
     private int report(
@@ -277,14 +306,22 @@ final class ShardThread implements ServerWork, ShardOwner {
             long toAt,
             int capacity) {
         LeasedShard shard = shards.shard(index);
+        shards.settle(index);
+        boolean moved = shards.indexOfKey(hash) != index;
         boolean first = true;
         if (calls == null) {
-            shard.call(operation, request, from, hash, answer);
+            if (moved) {
+                answer.clear(LeasedCalls.ELSEWHERE);
+            } else {
+                shard.call(operation, request, from, hash, answer);
+            }
         } else {
             int place = LeasedCalls.callPlace(request, from);
             long count = LeasedCalls.callCount(request, from);
-            first = calls.begin(place, count);
-            if (first) {
+            first = moved ? !calls.hasCome(place, count) : calls.begin(place, count);
+            if (first && moved) {
+                answer.clear(LeasedCalls.ELSEWHERE);
+            } else if (first) {
                 shard.call(operation, request, from, hash, answer);
                 calls.end(place, count, answer, sum(operation, shard));
             } else {
@@ -339,6 +376,11 @@ final class ShardThread implements ServerWork, ShardOwner {
             peers = maps.threads();
             maps.giveAway(this);
         }
+        if (releases != maps.releases()) {
+            releases = maps.releases();
+            settling = true;
+        }
+        settling = settling && settleOne();
         if (next == null && !handed.isEmpty()) {
             next = handed.takeAll();
         }
@@ -347,7 +389,29 @@ final class ShardThread implements ServerWork, ShardOwner {
             next = call.next;
             carryOut(call);
         }
-        return next != null || !handed.isEmpty();
+        return settling || next != null || !handed.isEmpty();
+    }
+
+    /** Has one shard of this thread drop the keys that it has no more. @return whether there may be others */
+    private boolean settleOne() {
+        for (ServedShards shards : maps.all()) {
+            if (spaces.find(shards.space().id()) == null) {
+                // A space that has ended has no memory.
+                continue;
+            }
+            for (int index = 0; index < shards.count(); index++) {
+                if (!shards.isSettled(index) && owner(shards, index) == this) {
+                    shards.settle(index);
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    @Override
+    public void look() {
+        wake.run();
     }
 
     private void carryOut(HandedCall call) {

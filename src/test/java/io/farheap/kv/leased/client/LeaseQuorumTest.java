@@ -22,7 +22,7 @@ class LeaseQuorumTest {
             until[server] = now + 10 * SECOND;
             all[server] = _ -> until[server];
         }
-        return new LeaseQuorum(all, () -> now);
+        return new LeaseQuorum(all, true, false, () -> now);
     }
 
     @Test
@@ -57,15 +57,17 @@ class LeaseQuorumTest {
         LeaseQuorum two = of(2);
         now += 60 * SECOND;
         assertFalse(two.isMissing());
-        two.leave();
-        assertTrue(two.isMissing());
     }
 
+    /** One that has joined may be replaced as long as the one remains that the map was made on. */
     @Test
-    void aProcessThatEndsItsUseBeginsNothing() {
-        LeaseQuorum three = of(3);
-        assertFalse(three.isMissing());
-        three.leave();
-        assertTrue(three.isMissing());
+    void aServerThatHasJoinedIsReplacedByTheOthers() {
+        until[0] = now + SECOND;
+        LeaseQuorum one = new LeaseQuorum(new LeaseQuorum.Server[] {_ -> until[0]}, false, true, () -> now);
+        assertFalse(one.isMissing());
+        now += SECOND;
+        assertTrue(one.isMissing());
+        LeaseQuorum none = new LeaseQuorum(new LeaseQuorum.Server[] {_ -> until[0]}, false, false, () -> now);
+        assertFalse(none.isMissing(), "nothing is replaced");
     }
 }

@@ -12,6 +12,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.farheap.kv.format.KeyHash;
 import io.farheap.kv.leased.format.LeasedCalls;
 import io.farheap.kv.leased.format.LeasedDescriptor;
+import io.farheap.kv.leased.format.ShardDirectory;
 import io.farheap.rpc.PutOffCalls;
 import io.farheap.server.contract.ServedSpace;
 import io.farheap.server.contract.ServedSpaces;
@@ -183,6 +184,60 @@ class ShardThreadTest {
         owner.run(false);
         assertEquals(0, shards.totals().objects());
         assertTrue(calls.takeAnswer());
+    }
+
+    /** Another server joins, which has the keys of nearly all ranges. */
+    private void release(HandedCall of) {
+        ShardDirectory next = shards.edition().made().with(new ShardDirectory.Change(1, 200));
+        shards.edition().ranges().release(next);
+        assertEquals(ServedShards.ELSEWHERE, shards.indexOfKey(of.hash));
+        assertFalse(shards.edition().ranges().isSettled());
+    }
+
+    /** It was handed over before its key went to another server. */
+    @Test
+    void aCallForAKeyThatHasGoneIsNotCarriedOut() {
+        HandedCall set = call(LeasedCalls.SET, 1);
+        ShardThread owner = owner(set);
+        owner.hand(set);
+        release(set);
+        owner.run(false);
+        assertEquals(0, shards.totals().objects());
+        assertTrue(calls.takeAnswer());
+        assertTrue(shards.isSettled(set.shard));
+    }
+
+    @Test
+    void threadsDropTheKeysThatHaveGone() {
+        HandedCall set = call(LeasedCalls.SET, 1);
+        ShardThread owner = owner(set);
+        owner.hand(set);
+        owner.run(false);
+        assertTrue(calls.takeAnswer());
+        assertEquals(1, shards.totals().objects());
+        release(set);
+        assertEquals(set.shard, shards.formerIndexOfKey(set.hash), "its thread may still carry a call out");
+        maps.released();
+        for (int round = 0; round < 5; round++) {
+            first.run(false);
+            second.run(false);
+        }
+        assertTrue(shards.edition().ranges().isSettled());
+        assertEquals(0, shards.totals().objects());
+        assertEquals(ServedShards.ELSEWHERE, shards.formerIndexOfKey(set.hash));
+    }
+
+    /** The shards of a thread that has ended go to another one, which drops what has gone. */
+    @Test
+    void theShardsOfAThreadThatHasEndedDropTheirKeysToo() {
+        HandedCall set = call(LeasedCalls.SET, 1);
+        release(set);
+        first.ended();
+        maps.released();
+        for (int round = 0; round < 5; round++) {
+            second.run(false);
+        }
+        assertTrue(shards.edition().ranges().isSettled());
     }
 
     private static void failsToWake() {
