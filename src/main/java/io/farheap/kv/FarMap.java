@@ -288,6 +288,8 @@ public final class FarMap implements AutoCloseable {
      * table, so it can be {@linkplain #drain drained} again, and if it is lost, only the objects on it are lost.
      * Processes that open the map later learn this address from the map.
      *
+     * <p>A server that joins a leased map takes over its share of the keys, which are misses then.
+     *
      * @param hostPort of the server; all processes must reach it by this address
      * @param bytes of the server, rounded up to whole regions
      * @throws IllegalArgumentException if the map has that server already, its regions are of another size, or a map
@@ -314,6 +316,9 @@ public final class FarMap implements AutoCloseable {
      * Objects that could not be moved in time are evicted. All other objects can be found throughout. If the server is
      * lost, its objects are gone, and the map continues without it; requests for objects to which a process may have
      * pointers end as lost until all processes know that the server has left.
+     *
+     * <p>Of a leased map any server but the last can leave, also one that the map was made on. Its objects are not moved:
+     * they count as evicted.
      *
      * @param hostPort as it was added
      * @param within the time for moving and evicting; moving ends after three quarters of it. Until all processes know

@@ -161,8 +161,7 @@ public final class FarMapBuilder {
 
     /**
      * How the map's clients and servers share the work: {@link #DISAGGREGATED}, the default, or {@link #LEASED}. A
-     * leased map has no policy, and lies on the servers that it was made on, with the memory that it was made with.
-     * Only for creating a map.
+     * leased map has no policy, and moves no objects when servers join or leave. Only for creating a map.
      *
      * @throws IllegalArgumentException if there is no engine of that name
      */
