@@ -530,8 +530,14 @@ public final class FarMapBuilder {
                                     lines, map, joins, made, found.missing.size(), found.lost > 0, without)
                             .agree());
             made.forEach((number, space) -> {
-                if (!edition.spaces().containsKey(number)) {
+                boolean isPresent = edition.spaces().containsKey(number);
+                if (!isPresent) {
                     lines.leave(number);
+                }
+                if (!isPresent && number < Long.SIZE && (edition.directory().drained() >>> number & 1) != 0) {
+                    // Processes that have not heard of it may still ask it; the one that has taken it out ends it.
+                    remote.detach(space.server());
+                } else if (!isPresent) {
                     dropLeft(remote, key, space);
                 }
             });

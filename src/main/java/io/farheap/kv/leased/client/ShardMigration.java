@@ -58,31 +58,28 @@ public final class ShardMigration {
      * @throws MapException if a server does not answer, or the map's servers change
      */
     public void join(String hostPort, int regions) {
+        RemoteServer server = remote.attach(hostPort);
         try (ShardLines lines = new ShardLines(remote)) {
-            RemoteServer server = remote.attach(hostPort);
-            try {
-                refuseTwice(server, hostPort);
-                long[] joined = new long[1];
-                change(lines, 0, (before, sealed) -> {
-                    joined[0] = before.servers();
-                    ShardDirectory.Change joins =
-                            new ShardDirectory.Change(before.servers(), regions * space.map().shape().perRegion());
-                    // Refuses what cannot be before the server is asked for memory.
-                    before.with(joins);
-                    RemoteSpace made = make(server, before, regions);
-                    sealed.forEach(line -> ShardLines.name(line, joins.server(), hostPort));
-                    MapServiceClient line = lines.to(made, joins.server());
-                    sealed.add(line);
-                    sealNew(line, before);
-                    ShardLines.name(line, joins.server(), hostPort);
-                    return joins;
-                });
-                awaitProcesses(lines, () -> space.servers() > joined[0]);
-            } finally {
-                // The process reaches it as all others do, when it learns that the server has joined.
-                lines.close();
-                remote.detach(server);
-            }
+            refuseTwice(server, hostPort);
+            long[] joined = new long[1];
+            change(lines, 0, (before, sealed) -> {
+                joined[0] = before.servers();
+                ShardDirectory.Change joins =
+                        new ShardDirectory.Change(before.servers(), regions * space.map().shape().perRegion());
+                // Refuses what cannot be before the server is asked for memory.
+                before.with(joins);
+                RemoteSpace made = make(server, before, regions);
+                sealed.forEach(line -> ShardLines.name(line, joins.server(), hostPort));
+                MapServiceClient line = lines.to(made, joins.server());
+                sealed.add(line);
+                sealNew(line, before);
+                ShardLines.name(line, joins.server(), hostPort);
+                return joins;
+            });
+            awaitProcesses(lines, () -> space.servers() > joined[0]);
+        } finally {
+            // The process reaches it as all others do, when it learns that the server has joined.
+            remote.detach(server);
         }
     }
 
