@@ -1,6 +1,7 @@
 package io.farheap.kv;
 
 import io.farheap.kv.contract.MapException;
+import io.farheap.kv.leased.client.ClientAreas;
 import io.farheap.kv.leased.client.LeasedPointers;
 import io.farheap.kv.leased.client.LeasedSession;
 import io.farheap.kv.leased.client.LeasedSpace;
@@ -30,6 +31,7 @@ final class LeasedConnection implements EngineConnection {
     private final RemoteMemory memory;
     private final LeasedSpace space;
     private final LeasedPointers pointers;
+    private final ClientAreas areas;
     private final LongSupplier leaseClock;
     /** The numbers that sessions have. */
     private final BitSet numbers = new BitSet();
@@ -54,6 +56,7 @@ final class LeasedConnection implements EngineConnection {
         this.pointers = pointers;
         this.leaseClock = leaseClock;
         space = new LeasedSpace(map, spaces);
+        areas = new ClientAreas(memory, space);
         // A server that serves no leased maps is named now, and not by each request.
         ShardCensus.of(memory, space);
     }
@@ -88,7 +91,7 @@ final class LeasedConnection implements EngineConnection {
         Runnable onClose = () -> sessionClosed(number);
         EngineSession session = null;
         try {
-            session = new LeasedSession(memory, space, name, pointers, requests, tally, leaseClock, onClose);
+            session = new LeasedSession(memory, space, name, pointers, areas, requests, tally, leaseClock, onClose);
             return session;
         } finally {
             if (session == null) {

@@ -7,6 +7,7 @@ import io.farheap.kv.contract.KvStatus;
 import io.farheap.kv.format.BlockFormat;
 import io.farheap.kv.format.ObjectLife;
 import io.farheap.kv.leased.format.LeasedCalls;
+import io.farheap.kv.leased.format.LeasedPieces;
 import io.farheap.memory.NativeMemory;
 import io.farheap.rpc.Arguments;
 import io.farheap.rpc.HeldRegions;
@@ -114,7 +115,7 @@ final class ShardThread implements ServerWork, ShardOwner {
         if (operation == LeasedCalls.REPORT) {
             return report(shards, space.id(), held.lease(), request, from, in, out);
         }
-        if (!isPossible(request, from, in.bytes())) {
+        if (!isPossible(operation, request, from, in.bytes())) {
             return refuse(out, LeasedCalls.WRONG);
         }
         int keyBytes = LeasedCalls.keyBytes(request, from);
@@ -135,6 +136,7 @@ final class ShardThread implements ServerWork, ShardOwner {
                     shards,
                     index,
                     calls,
+                    held,
                     request,
                     from,
                     hash,
@@ -149,6 +151,7 @@ final class ShardThread implements ServerWork, ShardOwner {
         call.shard = index;
         call.hash = hash;
         call.calls = calls;
+        call.held = LeasedCalls.form(request, from) == 0 ? null : held;
         call.copy(request, from, in.bytes());
         call.pending = out.goesOn();
         owner.hand(call);
@@ -196,15 +199,12 @@ final class ShardThread implements ServerWork, ShardOwner {
     }
 
     /** Whether a request of so many bytes has lengths and times that can be, and a key that is padded with zeros. */
-    private static boolean isPossible(MemorySegment request, long from, int bytes) {
+    private static boolean isPossible(int operation, MemorySegment request, long from, int bytes) {
         int keyBytes = LeasedCalls.keyBytes(request, from);
-        int valueBytes = LeasedCalls.valueBytes(request, from);
         long life = LeasedCalls.lifeMillis(request, from);
         if (keyBytes < 1
                 || keyBytes > BlockFormat.MOST_KEY_BYTES
-                || valueBytes < 0
-                || valueBytes > LeasedCalls.mostValueBytes(keyBytes)
-                || LeasedCalls.valueAt(keyBytes) + valueBytes > bytes
+                || !hasPossibleValue(operation, request, from, keyBytes, bytes)
                 || life < 0
                 || life > ObjectLife.MOST_MILLIS) {
             return false;
@@ -215,6 +215,39 @@ final class ShardThread implements ServerWork, ShardOwner {
             }
         }
         return true;
+    }
+
+    /** Whether the value is in the request, or needs pieces and is in the caller's area. */
+    private static boolean hasPossibleValue(
+            int operation, MemorySegment request, long from, int keyBytes, int bytes) {
+        int valueBytes = LeasedCalls.valueBytes(request, from);
+        return switch (LeasedCalls.form(request, from)) {
+            case 0 ->
+                valueBytes >= 0
+                        && !LeasedPieces.needed(keyBytes, valueBytes)
+                        && LeasedCalls.valueAt(keyBytes) + valueBytes <= bytes;
+            case 1 ->
+                LeasedCalls.stores(operation)
+                        && valueBytes <= LeasedPieces.MOST_VALUE_BYTES
+                        && LeasedPieces.needed(keyBytes, valueBytes)
+                        && LeasedCalls.valueAt(keyBytes) + LeasedCalls.AREA_BYTES <= bytes;
+            default -> false;
+        };
+    }
+
+    /**
+     * The address in this process of a value in the caller's area, or 0 if the caller does not hold that memory. Until
+     * this thread leaves its gate, no other client gets it.
+     */
+    private static long areaAddress(@Nullable HeldRegions held, MemorySegment request, long from) {
+        int keyBytes = LeasedCalls.keyBytes(request, from);
+        long region = held == null ? 0 : held.address(LeasedCalls.areaRegion(request, from, keyBytes));
+        if (held == null || region == 0) {
+            return 0;
+        }
+        long offset = LeasedCalls.areaOffset(request, from, keyBytes);
+        long last = held.regionBytes() - LeasedCalls.valueBytes(request, from);
+        return offset >= 0 && offset <= last ? region + offset : 0;
     }
 
     /** The calls of a request's session, or null if there can be no such session or place. */
@@ -261,6 +294,7 @@ final class ShardThread implements ServerWork, ShardOwner {
     /**
      * Carries a call out on a shard of this thread's, or finds the answer that it has had.
      *
+     * @param held the caller's regions; null if its value is not there
      * @param to receives the answer from {@code toAt} on
      * @param capacity of the client's room for it
      * @return the length of the answer
@@ -270,6 +304,7 @@ final class ShardThread implements ServerWork, ShardOwner {
             ServedShards shards,
             int index,
             @Nullable RepeatableCalls calls,
+            @Nullable HeldRegions held,
             MemorySegment request,
             long from,
             long hash,
@@ -285,7 +320,7 @@ final class ShardThread implements ServerWork, ShardOwner {
             long count = LeasedCalls.callCount(request, from);
             first = calls.begin(place, count);
             if (first) {
-                shard.call(operation, request, from, hash, answer);
+                change(operation, shard, held, request, from, hash);
                 calls.end(place, count, answer, sum(operation, shard));
             } else {
                 sum.set(JAVA_LONG, 0, calls.answer(place, count, answer));
@@ -304,6 +339,7 @@ final class ShardThread implements ServerWork, ShardOwner {
         int valueBytes = increments && !first ? Long.BYTES : answer.valueBytes;
         if (answer.status != KvStatus.DONE
                 || !increments && operation != LeasedCalls.GET
+                || answer.inPieces
                 || LeasedCalls.ANSWER_VALUE + valueBytes > capacity) {
             return LeasedCalls.ANSWER_VALUE;
         }
@@ -313,6 +349,25 @@ final class ShardThread implements ServerWork, ShardOwner {
             LeasedCalls.value(to, toAt, sum, 0, valueBytes);
         }
         return LeasedCalls.ANSWER_VALUE + valueBytes;
+    }
+
+    private void change(
+            int operation,
+            LeasedShard shard,
+            @Nullable HeldRegions held,
+            MemorySegment request,
+            long from,
+            long hash) {
+        if (LeasedCalls.form(request, from) == 0) {
+            shard.call(operation, request, from, hash, answer);
+            return;
+        }
+        long area = areaAddress(held, request, from);
+        if (area == 0) {
+            answer.clear(LeasedCalls.NO_AREA);
+        } else {
+            shard.call(operation, request, from, hash, area, answer);
+        }
     }
 
     private long sum(int operation, LeasedShard shard) {
@@ -379,6 +434,7 @@ final class ShardThread implements ServerWork, ShardOwner {
                                 shards,
                                 call.shard,
                                 call.calls,
+                                call.held,
                                 call.request,
                                 0,
                                 call.hash,
@@ -408,6 +464,7 @@ final class ShardThread implements ServerWork, ShardOwner {
     private static void giveBack(HandedCall call) {
         call.pending = null;
         call.calls = null;
+        call.held = null;
         call.home.accept(call);
     }
 
