@@ -425,7 +425,9 @@ class LeasedMapTest {
                     MapException.class,
                     () -> servers.named(one).withoutServer("10.0.0.1:7400").open());
             try (MapSession session = map.openSession()) {
-                assertThrows(IllegalArgumentException.class, () -> session.set(TestServers.key(1), new byte[17_000]));
+                assertThrows(
+                        IllegalArgumentException.class,
+                        () -> session.set(TestServers.key(1), new byte[MapSession.MOST_VALUE_BYTES + 1]));
                 session.set(TestServers.key(1), new byte[16_000]);
                 assertEquals(16_000, found(session).length);
             }

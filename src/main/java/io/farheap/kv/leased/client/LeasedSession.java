@@ -762,9 +762,11 @@ public final class LeasedSession implements EngineSession {
             return;
         }
         if (status < 0 || status > KvStatus.NO_VERSION || inline < 0 || inline > replied - LeasedCalls.ANSWER_VALUE) {
+            refusal = refusal(status, space.server(places.server[place]));
             end(place, KvStatus.LOST);
             return;
         }
+        refusal = "";
         places.version[place] = LeasedCalls.version(bytes, at);
         boolean inPieces = LeasedPieces.needed(places.keyBytes[place], valueBytes);
         boolean hasPointer = status == KvStatus.DONE && keep(place, at, valueBytes);
@@ -778,7 +780,7 @@ public final class LeasedSession implements EngineSession {
         boolean withValue = status == KvStatus.DONE && (kind == RequestColumns.GET || kind == RequestColumns.INCREMENT);
         if (!withValue) {
             end(place, status);
-        } else if (inPieces) {
+        } else if (inPieces && kind == RequestColumns.GET) {
             readNamed(place);
         } else if (inline == valueBytes) {
             places.foundAt[place] = at + LeasedCalls.ANSWER_VALUE;
@@ -790,6 +792,20 @@ public final class LeasedSession implements EngineSession {
         } else {
             again(place, hasPointer ? LeasedPlaces.READ : LeasedPlaces.ASK_LONG);
         }
+    }
+
+    /** Why a server has not carried out a request, for messages. */
+    private static String refusal(int status, RemoteServer server) {
+        return switch (status) {
+            case LeasedCalls.NO_MAP ->
+                ": " + server + " says that the map has ended, or that this process has it open no more; open it again";
+            case LeasedCalls.ELSEWHERE ->
+                ": " + server + " says that another server has the key; run the same release there and here";
+            case LeasedCalls.WRONG ->
+                ": " + server + " refuses the request; run the same release there and here, and in one process no "
+                        + "sessions with more than " + LeasedCalls.MOST_PLACES + " requests in all";
+            default -> ": " + server + " has sent an answer that cannot be, of status " + status;
+        };
     }
 
     /** The server's copy of the value was not this one, or it does not know the area: another call stores it. */

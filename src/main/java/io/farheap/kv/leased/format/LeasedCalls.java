@@ -136,6 +136,9 @@ public final class LeasedCalls {
     /** How many sessions of a process may call at a time, and how many places each may have. */
     public static final int MOST_SESSIONS = 1 << 10;
 
+    /** The most requests that all sessions of a process may have in flight, as they are memory of each server. */
+    public static final int MOST_PLACES = 1 << 17;
+
     private static final int SESSION_BITS = 10;
     private static final int CALL_BITS = 48;
 
