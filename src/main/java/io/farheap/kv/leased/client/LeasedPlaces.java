@@ -30,13 +30,13 @@ final class LeasedPlaces {
     /** A renewal of the lease of the block that was read. */
     static final int RENEW = 4;
     /** A READ of the block that the answer to its call has named: a value in pieces comes with no answer. */
-    static final int READ_NAMED = 5;
+    static final int READ_NAMED = 10;
     /** READs of the pieces of the value, whose index was read. */
-    static final int READ_PIECES = 6;
+    static final int READ_PIECES = 11;
     /** WRITEs of the value into this process's area. */
-    static final int WRITE = 7;
+    static final int WRITE = 12;
     /** It ends, as this process has no memory for its value. */
-    static final int NO_MEMORY = 8;
+    static final int NO_MEMORY = 13;
 
     // Local memory of a place.
     private static final int REQUEST = 0;
