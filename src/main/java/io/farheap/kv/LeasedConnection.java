@@ -61,6 +61,12 @@ final class LeasedConnection implements EngineConnection {
         ShardCensus.of(memory, space);
     }
 
+    /** Sessions write their reports of READs into memory of this process's at the servers, instead of sending them. */
+    LeasedConnection writingReports(boolean write) {
+        areas.writeReports(write);
+        return this;
+    }
+
     @Override
     public String name() {
         return space.spaces().getFirst().name();

@@ -255,6 +255,59 @@ class LeasedMapTest {
         }
     }
 
+    /** The same, but they are written: no report is a call, and what is written is merged while calls are served. */
+    @Test
+    void oneSidedReadsAreReportedByWrite() {
+        String[] one = servers.startAll(1, REGIONS + 1, REGION);
+        try (FarMap map = leased(one)
+                        .leaseTerms(Duration.ofSeconds(50), Duration.ofMinutes(1))
+                        .writtenReports(true)
+                        .create();
+                MapSession session = map.openSession()) {
+            long deadline = System.nanoTime() + TestDevice.patience(30_000_000_000L);
+            long reads = 0;
+            long reported = 0;
+            while (reads < 7000 || reported < reads / 2) {
+                assertTrue(System.nanoTime() - deadline < 0, reported + " of " + reads + " reported");
+                for (int i = 0; i < 40; i++) {
+                    if (session.get(TestServers.key(i)) == null) {
+                        session.set(TestServers.key(i), TestServers.value(i, 100));
+                    }
+                }
+                // The server's thread merges between calls.
+                session.delete(TestServers.key(1000));
+                reads = session.posted().reads();
+                reported = servers.counter(0, "maps.reads.reported");
+                assertTrue(reported <= reads, reported + " of " + reads + " reported");
+            }
+            assertEquals(0, servers.counter(0, "maps.reads.capped"));
+            long written = servers.counter(0, "maps.reports.written");
+            assertTrue(written > 0 && written <= servers.counter(0, "maps.reports.merged"));
+            assertTrue(session.posted().writes() >= written, session.posted()::toString);
+        }
+    }
+
+    /** A server without a region for them gets them as calls. */
+    @Test
+    void reportsAreSentIfTheyCannotBeWritten() {
+        String[] one = servers.startAll(1, REGIONS, REGION);
+        try (FarMap map = leased(one)
+                        .leaseTerms(Duration.ofSeconds(50), Duration.ofMinutes(1))
+                        .writtenReports(true)
+                        .create();
+                MapSession session = map.openSession()) {
+            long deadline = System.nanoTime() + TestDevice.patience(30_000_000_000L);
+            session.set(TestServers.key(1), TestServers.value(1, 100));
+            while (servers.counter(0, "maps.reads.reported") == 0) {
+                assertTrue(System.nanoTime() - deadline < 0, "nothing is reported");
+                for (int i = 0; i < 200; i++) {
+                    assertNotNull(session.get(TestServers.key(1)));
+                }
+            }
+            assertEquals(0, servers.counter(0, "maps.reports.written"));
+        }
+    }
+
     /** A pointer of another process ends with the object, at once: the next get sees the new one. */
     @Test
     void aSetIsSeenAtOnceByWhomHasAPointer() {
@@ -413,6 +466,10 @@ class LeasedMapTest {
         assertThrows(IllegalArgumentException.class, () -> servers.named(one)
                 .memory(REGION * REGIONS)
                 .leaseTerms(Duration.ofSeconds(1), Duration.ofSeconds(1))
+                .create());
+        assertThrows(IllegalArgumentException.class, () -> servers.named(one)
+                .memory(REGION * REGIONS)
+                .writtenReports(true)
                 .create());
         assertEquals(REGIONS, servers.freeRegions(0));
         try (FarMap map = leased(one).memory(REGION).objects(1000).create()) {

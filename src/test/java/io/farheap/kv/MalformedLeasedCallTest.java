@@ -36,7 +36,7 @@ class MalformedLeasedCallTest {
 
     private static final String NAME = "malformed";
     private static final int CALLS = Effort.either(10_000, 50_000);
-    private static final int OPERATIONS = LeasedCalls.REPORT - LeasedCalls.GET + 1;
+    private static final int OPERATIONS = LeasedCalls.REPORT_RING - LeasedCalls.GET + 1;
     private static final int REPLY = 4096;
     private static final int OBJECTS = 200;
     /** The first key, so that no key is made of zeros. */

@@ -1,6 +1,8 @@
 package io.farheap.kv.leased.client;
 
 import io.farheap.control.ControlException;
+import io.farheap.kv.leased.format.LeasedCalls;
+import io.farheap.kv.leased.format.ReportRing;
 import io.farheap.remote.RemoteMemory;
 import io.farheap.remote.contract.RemoteRegion;
 import java.util.BitSet;
@@ -10,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Memory of a map's servers that this process alone may write: one region of each server, taken under the process's
  * lease when it is first needed, with which it goes. A value that needs pieces is written there, and copied by the
- * server; the map's own regions can only be read. Thread-safe.
+ * server, and so are reports if the process writes them; the map's own regions can only be read. Thread-safe.
  */
 public final class ClientAreas {
 
@@ -22,12 +24,15 @@ public final class ClientAreas {
     private final RemoteMemory remote;
     private final LeasedSpace space;
     private final ServerArea[] areas;
+    private volatile boolean writesReports;
 
     /** The region of one server. Guarded by itself. */
     private static final class ServerArea {
 
         private final BitSet taken;
         private @Nullable RemoteRegion region;
+        /** By the number of a session: the ring of its reports, which later sessions of that number have, too. */
+        private @Nullable AreaPart @Nullable [] rings;
         /** Why there is none. */
         private String refused = "";
 
@@ -56,6 +61,38 @@ public final class ClientAreas {
         int chunks = chunks(space.map().regionBytes());
         for (int server = 0; server < areas.length; server++) {
             areas[server] = new ServerArea(chunks);
+        }
+    }
+
+    /** Sessions write their reports from now on, or send them. */
+    public void writeReports(boolean write) {
+        writesReports = write;
+    }
+
+    boolean writesReports() {
+        return writesReports;
+    }
+
+    /** The part of the area that has the reports of sessions of a number, or null if there is no room for it. */
+    @Nullable
+    AreaPart ring(int server, int session) {
+        ServerArea area = areas[server];
+        synchronized (area) {
+            @Nullable AreaPart[] rings = area.rings;
+            if (rings == null) {
+                rings = new AreaPart[LeasedCalls.MOST_SESSIONS];
+                area.rings = rings;
+            }
+            AreaPart known = rings[session];
+            if (known != null && known.region == area.region) {
+                return known;
+            }
+            AreaPart made = new AreaPart();
+            if (!take(server, ReportRing.BYTES, made)) {
+                return null;
+            }
+            rings[session] = made;
+            return made;
         }
     }
 

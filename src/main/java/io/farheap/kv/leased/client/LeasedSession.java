@@ -5,10 +5,12 @@ import io.farheap.kv.contract.KvHandler;
 import io.farheap.kv.contract.KvStatus;
 import io.farheap.kv.format.ObjectLife;
 import io.farheap.kv.format.PaddedKeys;
+import io.farheap.kv.leased.client.ClientAreas.AreaPart;
 import io.farheap.kv.leased.format.LeaseClock;
 import io.farheap.kv.leased.format.LeasedBlock;
 import io.farheap.kv.leased.format.LeasedCalls;
 import io.farheap.kv.leased.format.LeasedPieces;
+import io.farheap.kv.leased.format.ReportRing;
 import io.farheap.kv.session.EngineSession;
 import io.farheap.kv.session.KeyBatch;
 import io.farheap.kv.session.MapCountTotals;
@@ -29,11 +31,13 @@ import io.farheap.remote.RpcQueue;
 import io.farheap.remote.contract.CompletionHandler;
 import io.farheap.remote.contract.Outcome;
 import io.farheap.remote.contract.PostResult;
+import io.farheap.remote.contract.RemoteRegion;
 import io.farheap.remote.contract.RemoteServer;
 import io.farheap.remote.contract.ReplyHandler;
 import io.farheap.remote.contract.VerbCounts;
 import io.farheap.time.TimeLimit;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.agrona.collections.IntArrayQueue;
@@ -79,6 +83,10 @@ public final class LeasedSession implements EngineSession {
     private static final long PIECE_TAG = 1L << 33;
     /** Added to a request's place in the tags of WRITEs into the area. */
     private static final long AREA_TAG = 1L << 34;
+    /** Added to a server's number in the tags of WRITEs of reports. */
+    private static final long WRITTEN_REPORT_TAG = 1L << 35;
+    /** Added to a server's number in the tags of READs of how many reports are merged. */
+    private static final long MERGED_TAG = 1L << 36;
 
     private static final long SLEEP_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
     /** The longest sleep while more than one queue may have something to poll. */
@@ -100,6 +108,8 @@ public final class LeasedSession implements EngineSession {
     private static final int LEAST_QUEUE = 8;
     private static final int REPORT_BYTES =
             LeasedCalls.ANSWER_VALUE + LeasedCalls.reportBytes(LeasedCalls.MOST_REPORTED);
+
+    private static final int NO_SERVER = -1;
 
     private static final MemorySegment NOTHING = MemorySegment.ofArray(new byte[0]);
 
@@ -124,6 +134,7 @@ public final class LeasedSession implements EngineSession {
     private final ClientAreas areas;
     private final AreaWriter writer;
     private final PieceReader reader;
+    private final ReportWriter reports;
     private final QueueLines callLines;
     private final QueueLines longLines;
     private final QueueLines readLines;
@@ -142,6 +153,12 @@ public final class LeasedSession implements EngineSession {
     private int hits;
     /** The shard of the first block of the report. */
     private int reportedShard;
+    /** A server that does not know the ring of reports, and one whose ring is full; or {@link #NO_SERVER}. */
+    private int newServer;
+
+    private int fullServer;
+    /** The server that is told of the ring of reports, or {@link #NO_SERVER}. */
+    private int toldServer = NO_SERVER;
 
     private boolean reporting;
     private int waiting;
@@ -197,6 +214,7 @@ public final class LeasedSession implements EngineSession {
             reader = stack.add(new PieceReader(remote, space));
             stack.keep();
         }
+        reports = new ReportWriter(areas, session, space.servers());
         buffer = memory.buffer();
         bytes = buffer.segment();
         places = new LeasedPlaces(requests);
@@ -729,6 +747,13 @@ public final class LeasedSession implements EngineSession {
         }
         if (tag == REPORT_TAG) {
             reporting = false;
+            if (toldServer != NO_SERVER) {
+                boolean accepted = outcome == Outcome.DONE
+                        && replied >= Integer.BYTES
+                        && LeasedCalls.status(bytes, reportAt) == KvStatus.DONE;
+                reports.answered(toldServer, accepted);
+                toldServer = NO_SERVER;
+            }
             return;
         }
         int place = (int) tag;
@@ -916,6 +941,10 @@ public final class LeasedSession implements EngineSession {
             return;
         }
         int place = (int) tag;
+        if (tag >= WRITTEN_REPORT_TAG) {
+            reported(tag >= MERGED_TAG, place, outcome, now);
+            return;
+        }
         if (tag >= AREA_TAG) {
             written(place, outcome, now);
             return;
@@ -1016,13 +1045,24 @@ public final class LeasedSession implements EngineSession {
     /** Reports how often this process has read blocks that it has read again and again, of one shard at a time. */
     private void report() {
         hits = 0;
+        newServer = NO_SERVER;
+        fullServer = NO_SERVER;
         int blocks = pointers.takeUses(reported, LeasedCalls.MOST_REPORTED);
         if (blocks == 0) {
+            if (newServer != NO_SERVER) {
+                tell(newServer);
+            } else if (fullServer != NO_SERVER) {
+                readMerged(fullServer);
+            }
             return;
         }
         int server = space.serverOf(reportedShard);
         long at = reportAt + LeasedCalls.ANSWER_VALUE;
         LeasedCalls.report(bytes, at, space.spaceId(server), reportedShard, blocks);
+        if (!reports.sends(server)) {
+            writeReport(server, blocks);
+            return;
+        }
         int posted = calls.call(
                 space.server(server),
                 LeasedCalls.REPORT,
@@ -1038,13 +1078,102 @@ public final class LeasedSession implements EngineSession {
 
     private boolean addReported(int number, long place, long incarnation, int uses) {
         if (number == 0) {
-            reportedShard = LeasedCalls.shard(place);
+            int shard = LeasedCalls.shard(place);
+            if (!mayReport(space.serverOf(shard))) {
+                return false;
+            }
+            reportedShard = shard;
         } else if (LeasedCalls.shard(place) != reportedShard) {
             return false;
         }
         LeasedCalls.reported(
                 bytes, reportAt + LeasedCalls.ANSWER_VALUE, number, LeasedCalls.unit(place), uses, incarnation);
         return true;
+    }
+
+    /** Whether a report to a server can be sent or written now. */
+    private boolean mayReport(int server) {
+        if (reports.sends(server) || reports.hasPlace(server)) {
+            return true;
+        }
+        if (reports.isNew(server)) {
+            newServer = server;
+        } else {
+            fullServer = server;
+        }
+        return false;
+    }
+
+    /** Tells a server where this session writes its reports. */
+    private void tell(int server) {
+        AreaPart ring = reports.ring(server);
+        RemoteRegion region = ring == null ? null : ring.region;
+        if (ring == null || region == null) {
+            return;
+        }
+        long at = reportAt + LeasedCalls.ANSWER_VALUE;
+        LeasedCalls.ring(
+                bytes,
+                at,
+                space.spaceId(server),
+                region.regionId(),
+                ring.at,
+                reports.written(server),
+                reports.session());
+        int posted = calls.call(
+                space.server(server),
+                LeasedCalls.REPORT_RING,
+                buffer,
+                at,
+                LeasedCalls.KEY,
+                reportAt,
+                LeasedCalls.ANSWER_VALUE,
+                REPORT_TAG);
+        reporting = posted == PostResult.OK;
+        toldServer = reporting ? server : NO_SERVER;
+    }
+
+    /** Writes a report into its place of the ring; if that is not possible, or fails, the report is lost. */
+    private void writeReport(int server, int blocks) {
+        AreaPart ring = reports.ring(server);
+        RemoteRegion region = ring == null ? null : ring.region;
+        if (ring == null || region == null) {
+            return;
+        }
+        long number = reports.written(server) + 1;
+        long at = reportAt + LeasedCalls.ANSWER_VALUE - ReportRing.REPORT;
+        ReportRing.seal(bytes, at, number, blocks, space.checksum());
+        int posted = reads.write(
+                region,
+                ring.at + ReportRing.placeOf(number),
+                buffer,
+                at,
+                ReportRing.bytes(blocks),
+                WRITTEN_REPORT_TAG + server);
+        reporting = posted == PostResult.OK;
+    }
+
+    /** The ring is full, as far as is known: reads how many reports the server has merged. */
+    private void readMerged(int server) {
+        AreaPart ring = reports.ring(server);
+        RemoteRegion region = ring == null ? null : ring.region;
+        if (ring == null || region == null) {
+            return;
+        }
+        int posted = reads.read(region, ring.at, buffer, reportAt, Long.BYTES, MERGED_TAG + server);
+        reporting = posted == PostResult.OK;
+    }
+
+    /** The WRITE of a report has ended, or the READ of how many are merged. */
+    private void reported(boolean merged, int server, int outcome, long now) {
+        reporting = false;
+        if (outcome != Outcome.DONE) {
+            readLines.fails(server, now);
+        } else if (merged) {
+            reports.merged(server, bytes.get(ValueLayout.JAVA_LONG, reportAt));
+        } else {
+            reports.wrote(server);
+        }
     }
 
     private void lookAtLines() {

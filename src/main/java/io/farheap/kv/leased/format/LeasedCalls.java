@@ -76,6 +76,13 @@ public final class LeasedCalls {
      */
     public static final int REPORT = FIRST_CALL + 10;
 
+    /**
+     * Where the caller's session writes reports, which the server merges from then on: [space, u32 number of a region
+     * that the caller holds, u32 0, u64 offset of the {@link ReportRing} in it, u64 number before that of the first
+     * report, u64 session]. The answer has a status alone.
+     */
+    public static final int REPORT_RING = FIRST_CALL + 11;
+
     /** How many kinds of calls change or read a key. */
     public static final int KEY_CALLS = 9;
     /** The most blocks of a report. */
@@ -109,6 +116,10 @@ public final class LeasedCalls {
     private static final int AREA_SUM = 16;
     /** The bytes of a request of form 1 behind its key. */
     public static final int AREA_BYTES = 24;
+
+    private static final int RING_REGION = 8;
+    private static final int RING_OFFSET = 16;
+    private static final int RING_BEFORE = 24;
 
     private static final int REPORTED = 8;
     private static final int REPORTED_SHARD = 12;
@@ -159,6 +170,29 @@ public final class LeasedCalls {
         to.set(JAVA_LONG_UNALIGNED, at + SPACE, space);
         to.set(JAVA_INT_UNALIGNED, at + REPORTED, blocks);
         to.set(JAVA_INT_UNALIGNED, at + REPORTED_SHARD, shard);
+    }
+
+    /** Writes a request to merge reports from a ring. */
+    public static void ring(
+            MemorySegment to, long at, long space, int region, long offset, long before, int session) {
+        to.set(JAVA_LONG_UNALIGNED, at + SPACE, space);
+        to.set(JAVA_LONG_UNALIGNED, at + RING_REGION, Integer.toUnsignedLong(region));
+        to.set(JAVA_LONG_UNALIGNED, at + RING_OFFSET, offset);
+        to.set(JAVA_LONG_UNALIGNED, at + RING_BEFORE, before);
+        to.set(JAVA_LONG_UNALIGNED, at + SESSION, session);
+    }
+
+    public static int ringRegion(MemorySegment request, long at) {
+        return request.get(JAVA_INT_UNALIGNED, at + RING_REGION);
+    }
+
+    public static long ringOffset(MemorySegment request, long at) {
+        return request.get(JAVA_LONG_UNALIGNED, at + RING_OFFSET);
+    }
+
+    /** The number before that of the first report. */
+    public static long ringBefore(MemorySegment request, long at) {
+        return request.get(JAVA_LONG_UNALIGNED, at + RING_BEFORE);
     }
 
     /** Writes block {@code number} of a report. */
@@ -265,6 +299,11 @@ public final class LeasedCalls {
     /** The session of a request; 0 if it cannot be sent again. */
     public static long session(MemorySegment request, long at) {
         return request.get(JAVA_LONG_UNALIGNED, at + SESSION);
+    }
+
+    /** How many sessions the process had opened with a session. */
+    public static long nth(long session) {
+        return session >>> SESSION_BITS;
     }
 
     /** The number of a session among those that the process has at a time. */

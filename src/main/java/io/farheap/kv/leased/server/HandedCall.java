@@ -30,8 +30,11 @@ final class HandedCall {
     private byte[] bytes = new byte[0];
     MemorySegment request = MemorySegment.ofArray(bytes);
 
+    /** Null of a report that was written, which has no answer. */
     @Nullable
     PendingCall pending;
+
+    boolean written;
 
     @Nullable
     HandedCall next;

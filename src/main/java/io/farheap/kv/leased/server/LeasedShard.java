@@ -27,9 +27,9 @@ import java.util.function.LongSupplier;
  * call returns, its marks are behind a fence, so a READ that is posted after the answer has come finds them. An object
  * whose time has ended is marked before any caller hears that it is absent.
  *
- * <p><b>Pieces.</b> A value that is too long for a block is in pieces ({@link LeasedPieces}), each of which has an entry
- * that names the object's; they come and go with their object. Their blocks are written before the index, and free
- * only after it is marked, and what the object leases, its pieces are leased too.
+ * <p><b>Pieces.</b> A value that is too long for a block is in {@linkplain LeasedPieces pieces}, each of which has an
+ * entry that names the object's; they come and go with their object. Their blocks are written before the index, and
+ * free only after it is marked, and they are leased for as long as the object is.
  *
  * <p><b>A call that does not end</b>, since something was thrown in it or its thread has died, leaves a prefix of its
  * stores. Blocks and entries say all: an entry whose block is marked, or was never live, is an absent key. So the next
@@ -193,13 +193,16 @@ final class LeasedShard {
      * Counts READs of blocks that clients have made.
      *
      * @param report whose lengths have been checked
+     * @param written whether it came by WRITE
      */
-    void report(MemorySegment report, long from, ReadBudget budget) {
+    void report(MemorySegment report, long from, boolean written, ReadBudget budget) {
         now = nanoTime.getAsLong() - began;
         if (busy) {
             rebuild();
         }
         busy = true;
+        counts.add(ShardCounts.REPORTS, 1);
+        counts.add(ShardCounts.WRITTEN, written ? 1 : 0);
         for (int i = 0; i < LeasedCalls.reported(report, from); i++) {
             int unit = LeasedCalls.reportedUnit(report, from, i);
             long reads = Integer.toUnsignedLong(LeasedCalls.reportedReads(report, from, i));

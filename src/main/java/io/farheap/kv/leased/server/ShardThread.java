@@ -8,6 +8,7 @@ import io.farheap.kv.format.BlockFormat;
 import io.farheap.kv.format.ObjectLife;
 import io.farheap.kv.leased.format.LeasedCalls;
 import io.farheap.kv.leased.format.LeasedPieces;
+import io.farheap.kv.leased.format.ReportRing;
 import io.farheap.memory.NativeMemory;
 import io.farheap.rpc.Arguments;
 import io.farheap.rpc.HeldRegions;
@@ -19,6 +20,8 @@ import io.farheap.server.contract.ServedSpaces;
 import io.farheap.server.service.ServerWork;
 import io.farheap.thread.FailSafeLog;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,6 +34,13 @@ final class ShardThread implements ServerWork, ShardOwner {
 
     /** Calls of other threads that are carried out between two looks at the thread's rings. */
     private static final int MOST_AT_ONCE = 32;
+
+    /** How often the rings of reports are looked at while the thread is busy, and at how many of them at a time. */
+    private static final long LOOK_NANOS = 100_000;
+
+    private static final int MOST_LOOKS = 64;
+    /** The most rings of reports. */
+    private static final int MOST_RINGS = 1 << 14;
 
     private final ServedMaps maps;
     private final ServedSpaces spaces;
@@ -60,7 +70,16 @@ final class ShardThread implements ServerWork, ShardOwner {
 
     private final LeasedShard.ReadBudget budget = this::takeReads;
     /** By kind of call: executes it on this thread. */
-    private final RpcHandler[] handlers = new RpcHandler[LeasedCalls.REPORT - LeasedCalls.GET + 1];
+    private final RpcHandler[] handlers = new RpcHandler[LeasedCalls.REPORT_RING - LeasedCalls.GET + 1];
+
+    /** The rings of sessions whose calls come to this thread. */
+    private final List<WrittenReports> rings = new ArrayList<>();
+
+    private final MemorySegment written = MemorySegment.ofArray(new byte[ReportRing.MOST_BYTES]);
+    /** When they were looked at, and which of them comes next. */
+    private long lookedAt = System.nanoTime();
+
+    private int nextRing;
 
     private volatile boolean ended;
 
@@ -114,6 +133,9 @@ final class ShardThread implements ServerWork, ShardOwner {
         }
         if (operation == LeasedCalls.REPORT) {
             return report(shards, space.id(), held.lease(), request, from, in, out);
+        }
+        if (operation == LeasedCalls.REPORT_RING) {
+            return ring(held, request, from, out);
         }
         if (!isPossible(operation, request, from, in.bytes())) {
             return refuse(out, LeasedCalls.WRONG);
@@ -171,7 +193,14 @@ final class ShardThread implements ServerWork, ShardOwner {
         ShardOwner owner = owner(shards, index);
         if (owner == this) {
             return merge(
-                    shards, index, lease, request, from, NativeMemory.ALL, out.address(0, LeasedCalls.ANSWER_VALUE));
+                    shards,
+                    index,
+                    lease,
+                    request,
+                    from,
+                    false,
+                    NativeMemory.ALL,
+                    out.address(0, LeasedCalls.ANSWER_VALUE));
         }
         HandedCall call = spare();
         call.operation = LeasedCalls.REPORT;
@@ -184,11 +213,86 @@ final class ShardThread implements ServerWork, ShardOwner {
         return RpcHandler.LATER;
     }
 
+    /** A session writes reports from now on, instead of those of an earlier session of its number. */
+    private int ring(HeldRegions held, MemorySegment request, long from, Reply out) {
+        int session = LeasedCalls.sessionNumber(LeasedCalls.session(request, from));
+        WrittenReports ring = new WrittenReports(
+                held,
+                LeasedCalls.space(request, from),
+                session,
+                LeasedCalls.ringRegion(request, from),
+                LeasedCalls.ringOffset(request, from),
+                LeasedCalls.ringBefore(request, from));
+        if (!ring.isHeld()) {
+            return refuse(out, LeasedCalls.NO_AREA);
+        }
+        rings.removeIf(each ->
+                each.session == session && each.space == ring.space && each.held.lease() == held.lease());
+        if (rings.size() == MOST_RINGS) {
+            return refuse(out, LeasedCalls.WRONG);
+        }
+        rings.add(ring);
+        return refuse(out, KvStatus.DONE);
+    }
+
+    /** Merges reports that were written since the last look. @return whether there were any */
+    private boolean mergeWritten() {
+        long now = System.nanoTime();
+        if (now - lookedAt < LOOK_NANOS) {
+            return false;
+        }
+        lookedAt = now;
+        boolean any = false;
+        for (int i = Math.min(MOST_LOOKS, rings.size()); i > 0; i--) {
+            nextRing = nextRing + 1 < rings.size() ? nextRing + 1 : 0;
+            WrittenReports ring = rings.get(nextRing);
+            ServedSpace space = spaces.find(ring.space);
+            long lease = ring.held.lease();
+            ServedShards shards = space == null || !space.openedBy(lease) ? null : shards(space);
+            if (shards == null || !ring.isHeld()) {
+                rings.remove(nextRing);
+            } else if (ring.take(written, shards.checksum())) {
+                any = true;
+                merge(shards, ring.space, lease);
+            }
+        }
+        return any;
+    }
+
+    /** Merges the report in {@link #written}, here or on the thread of its shard. */
+    private void merge(ServedShards shards, long space, long lease) {
+        int index = shards.indexOf(LeasedCalls.reportedShard(written, ReportRing.REPORT));
+        if (index == ServedShards.ELSEWHERE) {
+            return;
+        }
+        ShardOwner owner = owner(shards, index);
+        if (owner == this) {
+            merge(shards, index, lease, written, ReportRing.REPORT, true, replies, 0);
+            return;
+        }
+        HandedCall call = spare();
+        call.operation = LeasedCalls.REPORT;
+        call.lease = lease;
+        call.space = space;
+        call.shard = index;
+        call.copy(written, ReportRing.REPORT, ReportRing.MOST_BYTES - ReportRing.REPORT);
+        call.pending = null;
+        call.written = true;
+        owner.hand(call);
+    }
+
     private int merge(
-            ServedShards shards, int index, long lease, MemorySegment request, long from, MemorySegment to, long at) {
+            ServedShards shards,
+            int index,
+            long lease,
+            MemorySegment request,
+            long from,
+            boolean wasWritten,
+            MemorySegment to,
+            long at) {
         reporting = sessions(shards, lease);
         reportedAt = shards.now();
-        shards.shard(index).report(request, from, budget);
+        shards.shard(index).report(request, from, wasWritten, budget);
         LeasedCalls.answer(to, at, KvStatus.DONE, 0, 0, 0, 0, 0);
         return LeasedCalls.ANSWER_VALUE;
     }
@@ -402,12 +506,13 @@ final class ShardThread implements ServerWork, ShardOwner {
             next = call.next;
             carryOut(call);
         }
-        return next != null || !handed.isEmpty();
+        boolean merged = !rings.isEmpty() && mergeWritten();
+        return merged || next != null || !handed.isEmpty();
     }
 
     private void carryOut(HandedCall call) {
         PendingCall pending = call.pending;
-        if (pending == null || pending.cancelled()) {
+        if (pending == null ? !call.written : pending.cancelled()) {
             // Its connection has failed: the client sends it again, or has had another answer, which this may not undo.
             giveBack(call);
             return;
@@ -428,7 +533,7 @@ final class ShardThread implements ServerWork, ShardOwner {
                     return;
                 }
                 bytes = call.operation == LeasedCalls.REPORT
-                        ? merge(shards, call.shard, call.lease, call.request, 0, replies, 0)
+                        ? merge(shards, call.shard, call.lease, call.request, 0, call.written, replies, 0)
                         : carryOut(
                                 call.operation,
                                 shards,
@@ -440,17 +545,19 @@ final class ShardThread implements ServerWork, ShardOwner {
                                 call.hash,
                                 replies,
                                 0,
-                                pending.capacity());
+                                pending == null ? 0 : pending.capacity());
             }
-            pending.answer(replies, 0, bytes);
+            if (pending != null) {
+                pending.answer(replies, 0, bytes);
+            }
         } catch (RuntimeException e) {
             FailSafeLog.log(LOG, "a call of a leased map failed", e);
-            if (!handedOn) {
+            if (!handedOn && pending != null) {
                 pending.fail();
             }
         } catch (Error e) {
             // It ends this thread, but not that of the client's connection, which would wait for an answer for ever.
-            if (!handedOn) {
+            if (!handedOn && pending != null) {
                 pending.fail();
             }
             throw e;
@@ -465,6 +572,7 @@ final class ShardThread implements ServerWork, ShardOwner {
         call.pending = null;
         call.calls = null;
         call.held = null;
+        call.written = false;
         call.home.accept(call);
     }
 

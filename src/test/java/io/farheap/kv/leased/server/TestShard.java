@@ -101,7 +101,7 @@ final class TestShard {
     void report(int unit, long incarnation, int reads, long most) {
         LeasedCalls.report(request, 0, 0, 0, 1);
         LeasedCalls.reported(request, 0, 0, unit, reads, incarnation);
-        shard.report(request, 0, asked -> Math.min(asked, most));
+        shard.report(request, 0, false, asked -> Math.min(asked, most));
     }
 
     /** The value of the last answer. */
