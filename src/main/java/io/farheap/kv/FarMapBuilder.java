@@ -51,13 +51,16 @@ public final class FarMapBuilder {
      */
     public static final String LEASED = "leased";
 
+    /** The first of {@link #leaseTerms}, if they are not given. */
+    public static final Duration LEASE_STEP = Duration.ofSeconds(1);
+    /** The longest of {@link #leaseTerms}, if they are not given. */
+    public static final Duration LEASE_LONGEST = Duration.ofSeconds(10);
+
     private static final long DEFAULT_MEMORY = 1L << 30;
     /** The number of objects, if {@link #objects} was not called, is one for each so many bytes of memory. */
     private static final long DEFAULT_OBJECT_BYTES = 512;
 
     private static final long MOST_POINTERS = 1 << 30;
-    private static final Duration DEFAULT_TERM = Duration.ofSeconds(1);
-    private static final Duration DEFAULT_MOST_TERM = Duration.ofSeconds(10);
 
     private String name = "";
     private String token = "";
@@ -71,7 +74,7 @@ public final class FarMapBuilder {
     private EvictionSettings policy = EvictionSettings.ADAPTIVE;
     private MapEngine engine = MapEngine.DISAGGREGATED;
     private @Nullable Duration term;
-    private Duration mostTerm = DEFAULT_MOST_TERM;
+    private Duration mostTerm = LEASE_LONGEST;
     private int queues = LeasedDescriptor.MOST_QUEUES;
     private boolean writtenReports;
     private LongSupplier leaseClock = System::nanoTime;
@@ -509,7 +512,7 @@ public final class FarMapBuilder {
                 each,
                 regionBytes,
                 wanted,
-                Objects.requireNonNullElse(term, DEFAULT_TERM).toNanos(),
+                Objects.requireNonNullElse(term, LEASE_STEP).toNanos(),
                 mostTerm.toNanos(),
                 queues,
                 KeyHash.random(new SecureRandom()));

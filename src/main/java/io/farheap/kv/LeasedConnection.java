@@ -28,6 +28,9 @@ import java.util.stream.Stream;
  */
 final class LeasedConnection implements EngineConnection {
 
+    /** A server has memory for as many requests of a session, at least. */
+    private static final int LEAST_PLACES = 16;
+
     private final RemoteMemory memory;
     private final LeasedSpace space;
     private final LeasedPointers pointers;
@@ -35,6 +38,9 @@ final class LeasedConnection implements EngineConnection {
     private final LongSupplier leaseClock;
     /** The numbers that sessions have. */
     private final BitSet numbers = new BitSet();
+
+    /** By number: how many requests the last session of that number has or had, for which servers have memory. */
+    private final int[] places = new int[LeasedCalls.MOST_SESSIONS];
 
     private long opened;
     private int sessions;
@@ -90,6 +96,7 @@ final class LeasedConnection implements EngineConnection {
                 throw new MapException("a process with more than " + LeasedCalls.MOST_SESSIONS
                         + " sessions of a leased map; close some, or let threads share them");
             }
+            reserve(number, requests);
             numbers.set(number);
             sessions++;
             name = LeasedCalls.session(number, ++opened);
@@ -104,6 +111,21 @@ final class LeasedConnection implements EngineConnection {
                 sessionClosed(number);
             }
         }
+    }
+
+    /** Servers keep the last answer of each request of a session, until a later session has its number. */
+    private void reserve(int number, int requests) {
+        long others = 0;
+        for (int each = 0; each < places.length; each++) {
+            others += each == number ? 0 : places[each];
+        }
+        int more = Math.max(requests, LEAST_PLACES);
+        if (others + more > LeasedCalls.MOST_PLACES) {
+            throw new MapException("a session of " + requests + " requests in a process whose other sessions of the map"
+                    + " have " + others + "; all together have at most " + LeasedCalls.MOST_PLACES
+                    + ": close some, or open them with fewer");
+        }
+        places[number] = more;
     }
 
     private void sessionClosed(int number) {

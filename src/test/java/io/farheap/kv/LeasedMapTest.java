@@ -14,6 +14,7 @@ import io.farheap.kv.contract.MapCounts;
 import io.farheap.kv.contract.MapException;
 import io.farheap.kv.contract.VersionedValue;
 import io.farheap.kv.leased.client.LeasedPointers;
+import io.farheap.kv.leased.format.LeasedCalls;
 import io.farheap.kv.space.PointerCache;
 import io.farheap.remote.RemoteMemory;
 import io.farheap.testing.Fields;
@@ -225,6 +226,51 @@ class LeasedMapTest {
             sessions.getFirst().set(TestServers.key(2), new byte[10_000]);
             assertEquals(2, map.stats().objects());
             sessions.forEach(MapSession::close);
+        }
+    }
+
+    /** Servers have memory for so many requests of a process; a session that has none is refused when it is opened. */
+    @Test
+    void aProcessHasABoundedNumberOfRequests() {
+        try (FarMap map = leased(servers.startAll(1, REGIONS, REGION)).create()) {
+            LeasedConnection connection = Fields.get(map, "now", LeasedConnection.class);
+            int[] places = Fields.get(connection, "places", int[].class);
+            places[1000] = LeasedCalls.MOST_PLACES - 16;
+            map.openSession(1).close();
+            try (MapSession session = map.openSession(16)) {
+                session.set(TestServers.key(1), new byte[1]);
+                MapException e = assertThrows(MapException.class, () -> map.openSession(1));
+                assertTrue(String.valueOf(e.getMessage()).contains("at most 131072"), e::getMessage);
+            }
+            map.openSession(16).close();
+        }
+    }
+
+    /** A request that a server refuses says why. */
+    @Test
+    void aRequestOfAMapThatHasEndedSaysSo() {
+        String[] one = servers.startAll(1, REGIONS, REGION);
+        try (FarMap map = leased(one).create();
+                MapSession session = map.openSession()) {
+            servers.named(one).open().drop();
+            MapException e = assertThrows(MapException.class, () -> session.get(TestServers.key(1)));
+            assertTrue(String.valueOf(e.getMessage()).contains("says that the map has ended"), e::getMessage);
+        }
+    }
+
+    /** Two servers of the same name and token have parts of two maps, of two engines. */
+    @Test
+    void serversOfTwoMapsAreNotOpenedAsOne() {
+        String[] two = servers.startAll(2, REGIONS, REGION);
+        try (FarMap first = servers.named(two[0])
+                        .engine(FarMapBuilder.LEASED)
+                        .memory(REGION)
+                        .objects(1000)
+                        .create();
+                FarMap second = servers.named(two[1]).memory(REGION).objects(1000).create()) {
+            MapException e = assertThrows(MapException.class, () -> servers.named(two).open());
+            assertTrue(String.valueOf(e.getMessage()).contains("name the servers of one map"), e::getMessage);
+            assertEquals(first.name(), second.name());
         }
     }
 
