@@ -15,6 +15,7 @@ import io.farheap.kv.leased.format.LeasedCalls;
 import io.farheap.kv.leased.format.LeasedPieces;
 import io.farheap.kv.space.GrowingMemory;
 import io.farheap.kv.space.KeptBuffer;
+import io.farheap.testing.Effort;
 import io.farheap.testing.Fields;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
@@ -42,6 +43,9 @@ class LeasedValuesTest {
     private static final long REGION = 4 << 20;
     private static final int REGIONS = 2;
     private static final int LONG = 100_000;
+    private static final int PROCESSES = 3;
+    private static final int KEYS = 8;
+    private static final int REQUESTS = Math.max(500, Effort.count(2_000));
 
     private final TestServers servers = new TestServers("values");
     private final SplittableRandom random = new SplittableRandom(5);
@@ -254,6 +258,48 @@ class LeasedValuesTest {
             }
             // The area's region, too.
             servers.awaitFree(0, REGIONS + 1);
+        }
+    }
+
+    /** Three processes, with leases and without; the clock of one stands still, so it takes no lease for over. */
+    @Test
+    void eachKeyIsLinearizable() throws Exception {
+        long seed = System.nanoTime();
+        String[] one = servers.startAll(1, REGIONS + PROCESSES, REGION);
+        for (Duration term : List.of(Duration.ZERO, Duration.ofMillis(20))) {
+            List<FarMap> maps = new ArrayList<>();
+            try (ExecutorService executor = Executors.newFixedThreadPool(PROCESSES)) {
+                maps.add(servers.named(one)
+                        .engine(FarMapBuilder.LEASED)
+                        .objects(4000)
+                        .memory(REGIONS * REGION)
+                        .leaseTerms(term, term)
+                        .create());
+                maps.add(servers.named(one).open());
+                maps.add(servers.named(one).leaseClock(() -> 1).open());
+                List<MapSession> sessions =
+                        maps.stream().map(FarMap::openSession).toList();
+                List<Future<List<MapHistoryTest.Event>>> running = new ArrayList<>();
+                for (int i = 0; i < PROCESSES; i++) {
+                    MapHistoryTest.Client client = new MapHistoryTest.Client(
+                            sessions.get(i),
+                            TestKeys.of(KEYS, false),
+                            i,
+                            new SplittableRandom(seed + i),
+                            MapHistoryTest.Beside.NOTHING);
+                    running.add(executor.submit(() -> client.patient().words(8_000).run(REQUESTS)));
+                }
+                List<MapHistoryTest.Event> events = new ArrayList<>();
+                for (Future<List<MapHistoryTest.Event>> each : running) {
+                    events.addAll(each.get());
+                }
+                MapHistoryTest.check(KEYS, events, seed);
+                sessions.forEach(MapSession::close);
+                maps.getFirst().drop();
+            } finally {
+                maps.forEach(FarMap::close);
+            }
+            servers.awaitFree(0, REGIONS + PROCESSES);
         }
     }
 
