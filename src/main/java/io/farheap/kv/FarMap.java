@@ -177,11 +177,14 @@ public final class FarMap implements AutoCloseable {
 
     /** Opens a session with pointers of its own, as one of another process has. */
     MapSession openSession(PointerCache pointers) {
-        MapConnection of = disaggregated("have other pointers", "they are of its process");
         return new MapSession(
-                of.session(REQUESTS, pointers, tally),
+                withPointers().session(REQUESTS, pointers, tally),
                 // Eras begin again with a connection.
-                () -> of.session(REQUESTS, new PointerCache(pointers.capacity()), tally));
+                () -> withPointers().session(REQUESTS, new PointerCache(pointers.capacity()), tally));
+    }
+
+    private MapConnection withPointers() {
+        return disaggregated("have other pointers", "they are of its process");
     }
 
     /**

@@ -3,6 +3,7 @@ package io.farheap.kv;
 import io.farheap.control.SpaceKey;
 import io.farheap.kv.contract.MapDrain;
 import io.farheap.kv.contract.MapException;
+import io.farheap.kv.leased.client.ClientAreas;
 import io.farheap.kv.leased.client.LeasedMembership;
 import io.farheap.kv.leased.client.LeasedPointers;
 import io.farheap.kv.leased.client.LeasedSession;
@@ -32,15 +33,22 @@ import java.util.stream.Stream;
  */
 final class LeasedConnection implements EngineConnection {
 
+    /** A server has memory for as many requests of a session, at least. */
+    private static final int LEAST_PLACES = 16;
+
     private final RemoteMemory memory;
     private final SpaceKey key;
     private final LeasedSpace space;
     private final LeasedMembership membership;
     private final LeasedPointers pointers;
     private final String without;
+    private final ClientAreas areas;
     private final LongSupplier leaseClock;
     /** The numbers that sessions have. */
     private final BitSet numbers = new BitSet();
+
+    /** By number: how many requests the last session of that number has or had, for which servers have memory. */
+    private final int[] places = new int[LeasedCalls.MOST_SESSIONS];
 
     private long opened;
     private int sessions;
@@ -68,6 +76,7 @@ final class LeasedConnection implements EngineConnection {
         this.pointers = pointers;
         this.without = without;
         this.leaseClock = leaseClock;
+        areas = new ClientAreas(memory, space);
     }
 
     /** Takes a server out of the map. Its objects are not moved. */
@@ -96,6 +105,12 @@ final class LeasedConnection implements EngineConnection {
         new ShardMigration(memory, key, space).join(hostPort, Math.toIntExact(Math.ceilDiv(bytes, regionBytes)));
     }
 
+    /** Sessions write their reports of READs into memory of this process's at the servers, instead of sending them. */
+    LeasedConnection writingReports(boolean write) {
+        areas.writeReports(write);
+        return this;
+    }
+
     @Override
     public String name() {
         return space.spaces().getFirst().name();
@@ -121,6 +136,7 @@ final class LeasedConnection implements EngineConnection {
                 throw new MapException("a process with more than " + LeasedCalls.MOST_SESSIONS
                         + " sessions of a leased map; close some, or let threads share them");
             }
+            reserve(number, requests);
             numbers.set(number);
             sessions++;
             name = LeasedCalls.session(number, ++opened);
@@ -128,13 +144,28 @@ final class LeasedConnection implements EngineConnection {
         Runnable onClose = () -> sessionClosed(number);
         EngineSession session = null;
         try {
-            session = new LeasedSession(memory, space, name, pointers, requests, tally, leaseClock, onClose);
+            session = new LeasedSession(memory, space, name, pointers, areas, requests, tally, leaseClock, onClose);
             return session;
         } finally {
             if (session == null) {
                 sessionClosed(number);
             }
         }
+    }
+
+    /** Servers keep the last answer of each request of a session, until a later session has its number. */
+    private void reserve(int number, int requests) {
+        long others = 0;
+        for (int each = 0; each < places.length; each++) {
+            others += each == number ? 0 : places[each];
+        }
+        int more = Math.max(requests, LEAST_PLACES);
+        if (others + more > LeasedCalls.MOST_PLACES) {
+            throw new MapException("a session of " + requests + " requests in a process whose other sessions of the map"
+                    + " have " + others + "; all together have at most " + LeasedCalls.MOST_PLACES
+                    + ": close some, or open them with fewer");
+        }
+        places[number] = more;
     }
 
     private void sessionClosed(int number) {

@@ -25,6 +25,7 @@ final class ServedShards {
     private final ServedSpace space;
     private final LeasedDescriptor map;
     private final LongSupplier nanoTime;
+    private final BlockChecksum checksum;
     private final ShardShape shape;
     private final ShardEdition edition;
     private final LeasedShard[] shards;
@@ -48,7 +49,7 @@ final class ServedShards {
         edition = new ShardEdition(map, shards.length, nanoTime);
         owners = new AtomicReferenceArray<>(shards.length);
         audits = new AtomicReferenceArray<>(shards.length);
-        BlockChecksum checksum = new BlockChecksum(map.keyHash());
+        checksum = new BlockChecksum(map.keyHash());
         for (int i = 0; i < shards.length; i++) {
             int region = i / shape.perRegion();
             shards[i] = new LeasedShard(
@@ -60,6 +61,10 @@ final class ServedShards {
                     checksum,
                     nanoTime);
         }
+    }
+
+    BlockChecksum checksum() {
+        return checksum;
     }
 
     KeyHash keyHash() {
