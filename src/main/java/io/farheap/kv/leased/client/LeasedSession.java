@@ -221,15 +221,16 @@ public final class LeasedSession implements EngineSession {
             reader = stack.add(new PieceReader(remote, space));
             stack.keep();
         }
+        int servers = space.servers();
         areas.grow();
-        reports = new ReportWriter(areas, session, space.servers());
+        reports = new ReportWriter(areas, session, servers);
         buffer = memory.buffer();
         bytes = buffer.segment();
         places = new LeasedPlaces(requests);
         reportAt = LeasedPlaces.memoryBytes(requests);
         ready = new IntArrayQueue(Math.max(LEAST_QUEUE, requests), -1);
         for (int queue = 0; queue < QUEUES; queue++) {
-            full[queue] = new int[space.servers()];
+            full[queue] = new int[servers];
         }
         long now = nanoTime.getAsLong();
         callLines = new QueueLines(space, (server, tag) -> calls.reconnect(space.server(server), tag), now);
