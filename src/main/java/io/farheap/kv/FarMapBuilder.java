@@ -527,8 +527,8 @@ public final class FarMapBuilder {
     private FarMap.ConnectionMaker leased(RemoteMemory remote, LeasedDescriptor descriptor, List<RemoteSpace> spaces) {
         LeasedPointers kept = new LeasedPointers(pointers);
         try {
-            LeasedConnection made = new LeasedConnection(remote, descriptor, spaces, kept, leaseClock)
-                    .writingReports(writtenReports);
+            LeasedConnection made =
+                    new LeasedConnection(remote, descriptor, spaces, kept, leaseClock).writingReports(writtenReports);
             return _ -> made;
         } catch (Throwable e) {
             Closeables.after(e, kept);
