@@ -177,11 +177,14 @@ public final class FarMap implements AutoCloseable {
 
     /** Opens a session with pointers of its own, as one of another process has. */
     MapSession openSession(PointerCache pointers) {
-        MapConnection of = disaggregated("have other pointers", "they are of its process");
         return new MapSession(
-                of.session(REQUESTS, pointers, tally),
+                withPointers().session(REQUESTS, pointers, tally),
                 // Eras begin again with a connection.
-                () -> of.session(REQUESTS, new PointerCache(pointers.capacity()), tally));
+                () -> withPointers().session(REQUESTS, new PointerCache(pointers.capacity()), tally));
+    }
+
+    private MapConnection withPointers() {
+        return disaggregated("have other pointers", "they are of its process");
     }
 
     /**
@@ -240,8 +243,8 @@ public final class FarMap implements AutoCloseable {
     public MapAudit audit() {
         MapConnection of = disaggregated(
                 "be audited",
-                "each of its servers keeps account of its blocks alone; see maps.blocks among"
-                        + " the server's counters");
+                "each of its servers keeps account of its blocks alone; see maps.leased.objects and"
+                        + " maps.blocks.marked.bytes among the server's counters");
         MapAudit found = MapAudit.of(of.servers, of.keeper.tasks());
         for (int again = 0; again < AUDITS && !found.quiet(); again++) {
             found = MapAudit.of(of.servers, of.keeper.tasks()).after(found);

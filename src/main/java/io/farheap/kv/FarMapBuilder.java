@@ -51,13 +51,16 @@ public final class FarMapBuilder {
      */
     public static final String LEASED = "leased";
 
+    /** The first of {@link #leaseTerms}, if they are not given. */
+    public static final Duration LEASE_STEP = Duration.ofSeconds(1);
+    /** The longest of {@link #leaseTerms}, if they are not given. */
+    public static final Duration LEASE_LONGEST = Duration.ofSeconds(10);
+
     private static final long DEFAULT_MEMORY = 1L << 30;
     /** The number of objects, if {@link #objects} was not called, is one for each so many bytes of memory. */
     private static final long DEFAULT_OBJECT_BYTES = 512;
 
     private static final long MOST_POINTERS = 1 << 30;
-    private static final Duration DEFAULT_TERM = Duration.ofSeconds(1);
-    private static final Duration DEFAULT_MOST_TERM = Duration.ofSeconds(10);
 
     private String name = "";
     private String token = "";
@@ -71,8 +74,9 @@ public final class FarMapBuilder {
     private EvictionSettings policy = EvictionSettings.ADAPTIVE;
     private MapEngine engine = MapEngine.DISAGGREGATED;
     private @Nullable Duration term;
-    private Duration mostTerm = DEFAULT_MOST_TERM;
+    private Duration mostTerm = LEASE_LONGEST;
     private int queues = LeasedDescriptor.MOST_QUEUES;
+    private boolean writtenReports;
     private LongSupplier leaseClock = System::nanoTime;
     private @Nullable Duration life;
     private Duration replaceAfter = Duration.ofMinutes(5);
@@ -198,6 +202,17 @@ public final class FarMapBuilder {
                     "a leased map of " + count + " queues; it has 1 to " + LeasedDescriptor.MOST_QUEUES);
         }
         queues = count;
+        return this;
+    }
+
+    /**
+     * Whether this process writes what it reports to the servers of a leased map into memory of its own there, instead
+     * of sending it; false by default. A server merges such reports when it serves calls, and none wakes it. They take
+     * one region of each server, as values in pieces do; if a server has none left, reports are sent to it. Other
+     * processes choose for themselves.
+     */
+    public FarMapBuilder writtenReports(boolean value) {
+        writtenReports = value;
         return this;
     }
 
@@ -379,6 +394,7 @@ public final class FarMapBuilder {
         same.device = device;
         same.without = without;
         same.pointers = pointers;
+        same.writtenReports = writtenReports;
         same.leaseClock = leaseClock;
         AtomicReference<Runnable> onLost = new AtomicReference<>(() -> {});
         FarMap.ReopeningWay again = addresses -> {
@@ -422,6 +438,10 @@ public final class FarMapBuilder {
         if (term != null) {
             throw new IllegalArgumentException("leases of " + term + " up to " + mostTerm
                     + " in a map of the disaggregated engine, which gives none; leave them out, or make a leased map");
+        }
+        if (writtenReports) {
+            throw new IllegalArgumentException("written reports in a map of the disaggregated engine, which has no "
+                    + "reports; leave them out, or make a leased map");
         }
         SpaceShape.of(regionBytes, regions, wanted);
         MapDescriptor descriptor = new MapDescriptor(
@@ -492,7 +512,7 @@ public final class FarMapBuilder {
                 each,
                 regionBytes,
                 wanted,
-                Objects.requireNonNullElse(term, DEFAULT_TERM).toNanos(),
+                Objects.requireNonNullElse(term, LEASE_STEP).toNanos(),
                 mostTerm.toNanos(),
                 queues,
                 KeyHash.random(new SecureRandom()));
@@ -507,7 +527,8 @@ public final class FarMapBuilder {
     private FarMap.ConnectionMaker leased(RemoteMemory remote, LeasedDescriptor descriptor, List<RemoteSpace> spaces) {
         LeasedPointers kept = new LeasedPointers(pointers);
         try {
-            LeasedConnection made = new LeasedConnection(remote, descriptor, spaces, kept, leaseClock);
+            LeasedConnection made =
+                    new LeasedConnection(remote, descriptor, spaces, kept, leaseClock).writingReports(writtenReports);
             return _ -> made;
         } catch (Throwable e) {
             Closeables.after(e, kept);

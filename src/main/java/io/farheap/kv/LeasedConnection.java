@@ -1,6 +1,7 @@
 package io.farheap.kv;
 
 import io.farheap.kv.contract.MapException;
+import io.farheap.kv.leased.client.ClientAreas;
 import io.farheap.kv.leased.client.LeasedPointers;
 import io.farheap.kv.leased.client.LeasedSession;
 import io.farheap.kv.leased.client.LeasedSpace;
@@ -27,12 +28,19 @@ import java.util.stream.Stream;
  */
 final class LeasedConnection implements EngineConnection {
 
+    /** A server has memory for as many requests of a session, at least. */
+    private static final int LEAST_PLACES = 16;
+
     private final RemoteMemory memory;
     private final LeasedSpace space;
     private final LeasedPointers pointers;
+    private final ClientAreas areas;
     private final LongSupplier leaseClock;
     /** The numbers that sessions have. */
     private final BitSet numbers = new BitSet();
+
+    /** By number: how many requests the last session of that number has or had, for which servers have memory. */
+    private final int[] places = new int[LeasedCalls.MOST_SESSIONS];
 
     private long opened;
     private int sessions;
@@ -54,8 +62,15 @@ final class LeasedConnection implements EngineConnection {
         this.pointers = pointers;
         this.leaseClock = leaseClock;
         space = new LeasedSpace(map, spaces);
+        areas = new ClientAreas(memory, space);
         // A server that serves no leased maps is named now, and not by each request.
         ShardCensus.of(memory, space);
+    }
+
+    /** Sessions write their reports of READs into memory of this process's at the servers, instead of sending them. */
+    LeasedConnection writingReports(boolean write) {
+        areas.writeReports(write);
+        return this;
     }
 
     @Override
@@ -81,6 +96,7 @@ final class LeasedConnection implements EngineConnection {
                 throw new MapException("a process with more than " + LeasedCalls.MOST_SESSIONS
                         + " sessions of a leased map; close some, or let threads share them");
             }
+            reserve(number, requests);
             numbers.set(number);
             sessions++;
             name = LeasedCalls.session(number, ++opened);
@@ -88,13 +104,28 @@ final class LeasedConnection implements EngineConnection {
         Runnable onClose = () -> sessionClosed(number);
         EngineSession session = null;
         try {
-            session = new LeasedSession(memory, space, name, pointers, requests, tally, leaseClock, onClose);
+            session = new LeasedSession(memory, space, name, pointers, areas, requests, tally, leaseClock, onClose);
             return session;
         } finally {
             if (session == null) {
                 sessionClosed(number);
             }
         }
+    }
+
+    /** Servers keep the last answer of each request of a session, until a later session has its number. */
+    private void reserve(int number, int requests) {
+        long others = 0;
+        for (int each = 0; each < places.length; each++) {
+            others += each == number ? 0 : places[each];
+        }
+        int more = Math.max(requests, LEAST_PLACES);
+        if (others + more > LeasedCalls.MOST_PLACES) {
+            throw new MapException("a session of " + requests + " requests in a process whose other sessions of the map"
+                    + " have " + others + "; all together have at most " + LeasedCalls.MOST_PLACES
+                    + ": close some, or open them with fewer");
+        }
+        places[number] = more;
     }
 
     private void sessionClosed(int number) {

@@ -29,6 +29,14 @@ final class LeasedPlaces {
     static final int READ = 3;
     /** A renewal of the lease of the block that was read. */
     static final int RENEW = 4;
+    /** A READ of the block that the answer to its call has named: a value in pieces comes with no answer. */
+    static final int READ_NAMED = 10;
+    /** READs of the pieces of the value, whose index was read. */
+    static final int READ_PIECES = 11;
+    /** WRITEs of the value into this process's area. */
+    static final int WRITE = 12;
+    /** It ends, as this process has no memory for its value. */
+    static final int NO_MEMORY = 13;
 
     // Local memory of a place.
     private static final int REQUEST = 0;
@@ -147,6 +155,16 @@ final class LeasedPlaces {
     /** The place of the request that was made so many requests after the first. */
     int at(int number) {
         return first + number & mask;
+    }
+
+    /** Whether all requests before this one have ended. */
+    boolean isOldest(int place) {
+        for (int number = 0; number < inUse; number++) {
+            if (step[at(number)] != ENDED) {
+                return at(number) == place;
+            }
+        }
+        return false;
     }
 
     private static int part(long hash) {

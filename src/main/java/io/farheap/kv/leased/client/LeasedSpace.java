@@ -5,6 +5,7 @@ import io.farheap.kv.format.KeyHash;
 import io.farheap.kv.leased.format.LeasedBlock;
 import io.farheap.kv.leased.format.LeasedCalls;
 import io.farheap.kv.leased.format.LeasedDescriptor;
+import io.farheap.kv.leased.format.LeasedPieces;
 import io.farheap.kv.leased.format.ShardShape;
 import io.farheap.remote.RemoteSpace;
 import io.farheap.remote.contract.RemoteRegion;
@@ -88,14 +89,14 @@ public final class LeasedSpace {
         return shard / shape.perRegion() % map.servers();
     }
 
-    /** Whether a server may have named this place, of a block with these lengths. */
+    /** Whether a server may have named this place, of a block with these lengths. @param keyBytes 0 of a piece */
     boolean has(long place, int keyBytes, int valueBytes) {
         int shard = LeasedCalls.shard(place);
         long unit = Integer.toUnsignedLong(LeasedCalls.unit(place));
         return shard >= 0
                 && shard < shards
                 && valueBytes >= 0
-                && valueBytes <= LeasedCalls.mostValueBytes(keyBytes)
+                && valueBytes <= LeasedPieces.MOST_VALUE_BYTES
                 && unit * LeasedBlock.UNIT_BYTES + LeasedBlock.bytes(keyBytes, valueBytes) <= shape.shardBytes();
     }
 

@@ -80,9 +80,13 @@ public record LeasedDescriptor(
      */
     public static LeasedDescriptor decode(byte[] bytes, String where) {
         MapEngine engine = MapDescriptor.engine(bytes, where);
-        if (engine != MapEngine.LEASED || bytes.length != BYTES) {
-            throw new MapException(where + " is a map of engine " + engine + " with a descriptor of " + bytes.length
-                    + " bytes; one of a leased map has " + BYTES);
+        if (engine != MapEngine.LEASED) {
+            throw new MapException(where + " is of a map of engine " + engine
+                    + ", and other servers that were named are of a leased map; name the servers of one map");
+        }
+        if (bytes.length != BYTES) {
+            throw new MapException(where + " is a leased map with a descriptor of " + bytes.length
+                    + " bytes; one of this release has " + BYTES + ": end it with kv drop --parts");
         }
         ByteBuffer in = ByteBuffer.wrap(bytes).position(2 * Long.BYTES);
         long mapId = in.getLong();

@@ -33,6 +33,9 @@ final class BlockSegments {
     private final boolean[] closing;
     /** By segment: until when any of its blocks is leased, at most. */
     private final long[] leasedUntil;
+    /** By segment: the last call for which it must not be emptied. */
+    private final int[] keptFor;
+
     /** By segment: its neighbours in the list of those of its class that have a free block. */
     private final int[] before;
 
@@ -44,6 +47,9 @@ final class BlockSegments {
 
     private int empties;
     private int closings;
+    /** The present call, for {@link #keptFor}. */
+    private int call;
+
     /** The segment that {@link #notLeased} found last. */
     private int turn;
 
@@ -59,6 +65,7 @@ final class BlockSegments {
         freed = new int[segments];
         closing = new boolean[segments];
         leasedUntil = new long[segments];
+        keptFor = new int[segments];
         before = new int[segments];
         after = new int[segments];
         empty = new int[segments];
@@ -186,15 +193,35 @@ final class BlockSegments {
         leasedUntil[segment] = Math.max(leasedUntil[segment], until);
     }
 
-    /**
-     * A segment of which no block is leased, each in its turn, or {@link #NONE}.
-     *
-     * @param but a block whose segment it is not; any other unit if there is none
-     */
-    int notLeased(long now, int but) {
+    /** A call begins for which no segment has to stay. */
+    void keepNone() {
+        call++;
+    }
+
+    /** The segment of a block is not to be emptied during this call. */
+    void keep(int unit) {
+        keptFor[of(unit)] = call;
+    }
+
+    boolean isKept(int unit) {
+        return keptFor[of(unit)] == call;
+    }
+
+    /** The bytes of a block that is in use. */
+    long blockBytes(int unit) {
+        return (long) SizeClasses.units(sizeClass[of(unit)]) * LeasedBlock.UNIT_BYTES;
+    }
+
+    /** How many blocks of a class the shard has if it has no others. */
+    long mostBlocks(int ofSize) {
+        return (long) segments * blocks(ofSize);
+    }
+
+    /** A segment of which no block is leased and that need not stay, each in its turn, or {@link #NONE}. */
+    int notLeased(long now) {
         for (int i = 0; i < segments; i++) {
             turn = turn + 1 < segments ? turn + 1 : 0;
-            if (leasedUntil[turn] <= now && !closing[turn] && (but < firstUnit || of(but) != turn)) {
+            if (leasedUntil[turn] <= now && !closing[turn] && keptFor[turn] != call) {
                 return turn;
             }
         }
@@ -217,10 +244,6 @@ final class BlockSegments {
         return ofSize != OF_NO_CLASS
                 && inSegment % SizeClasses.units(ofSize) == 0
                 && inSegment / SizeClasses.units(ofSize) < cut[segment];
-    }
-
-    boolean isSameSegment(int unit, int other) {
-        return of(unit) == of(other);
     }
 
     /** How many blocks of a segment were handed out since it got its class; block n of them is {@link #unit}. */

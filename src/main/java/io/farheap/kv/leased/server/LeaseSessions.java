@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 final class LeaseSessions {
 
     /** The most places of all sessions of a process, at 32 bytes each: those of 128 sessions. */
-    static final int MOST_PLACES = 1 << 17;
+    static final int MOST_PLACES = LeasedCalls.MOST_PLACES;
 
     /** A process makes no more than one READ in this time, over all of its connections to a server. */
     private static final long NANOS_PER_READ = 250;

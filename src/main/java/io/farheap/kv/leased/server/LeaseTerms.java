@@ -44,6 +44,11 @@ final class LeaseTerms {
         return marked <= half ? full : (long) ((double) full * Math.max(0, 2 * half - marked) / half);
     }
 
+    /** Whether blocks may be kept that nothing leases, for a client that is about to read them. */
+    boolean mayHold(long marked, long all) {
+        return marked * MOST_SHARE < all;
+    }
+
     /** All that could be evicted is leased: no lease is given until one that was given now would be over. */
     void exhausted(long now) {
         noneUntil = now + mostNanos;

@@ -10,8 +10,10 @@ import io.farheap.kv.leased.format.LeaseClock;
 import io.farheap.kv.leased.format.LeasedBlock;
 import io.farheap.kv.leased.format.LeasedCalls;
 import io.farheap.kv.leased.format.LeasedDescriptor;
+import io.farheap.kv.leased.format.LeasedPieces;
 import io.farheap.kv.leased.format.ShardShape;
 import io.farheap.kv.leased.format.ShardTotals;
+import io.farheap.memory.NativeMemory;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import java.util.function.LongSupplier;
@@ -24,6 +26,10 @@ import java.util.function.LongSupplier;
  * block's bytes change only when its mark says that it is not live and its lease is over by this server's clock. When a
  * call returns, its marks are behind a fence, so a READ that is posted after the answer has come finds them. An object
  * whose time has ended is marked before any caller hears that it is absent.
+ *
+ * <p><b>Pieces.</b> A value that is too long for a block is in {@linkplain LeasedPieces pieces}, each of which has an
+ * entry that names the object's; they come and go with their object. Their blocks are written before the index, and
+ * free only after it is marked, and they are leased for as long as the object is.
  *
  * <p><b>A call that does not end</b>, since something was thrown in it or its thread has died, leaves a prefix of its
  * stores. Blocks and entries say all: an entry whose block is marked, or was never live, is an absent key. So the next
@@ -51,6 +57,8 @@ final class LeasedShard {
     private static final int MOST_CHAIN = 64;
     /** A block is leased for at most so many times as long as the key's objects live until they are replaced. */
     private static final int TERMS_OF_LIFE = 2;
+    /** A block of pieces that nothing leases is kept for so long after a get, so that the client finds it. */
+    private static final long HOLD_NANOS = 20_000_000;
     /** The bits of a rank below its queue. */
     private static final int QUEUE_SHIFT = 32;
 
@@ -69,6 +77,8 @@ final class LeasedShard {
     private final PopularityQueues queues;
     /** Blocks that are no object's any more and leased, by the ends of their leases. */
     private final EntryHeap marked;
+    /** Of the present call. */
+    private final ShardPieces pieces;
 
     private final long heapAt;
     private final LeaseTerms terms;
@@ -83,6 +93,10 @@ final class LeasedShard {
     private long evictions;
     /** How many entries the chain of the call's key has, if the key is absent. */
     private int chain;
+    /** Where the call's value is, if not in its request: an address in this process; and its checksum. */
+    private long area;
+
+    private long areaSum;
     /** Ran by tests at each point at which a call may not go on. */
     private Runnable fault = () -> {};
 
@@ -110,6 +124,7 @@ final class LeasedShard {
         queues = new PopularityQueues(entries, map.queues());
         heapAt = at + shape.heap();
         marked = new EntryHeap(memory, heapAt, entries::leasedUntil);
+        pieces = new ShardPieces(memory, at, entries, checksum);
         terms = new LeaseTerms(map.termNanos(), map.mostTermNanos());
         allBytes = (long) shape.segments() * ShardShape.SEGMENT_BYTES;
         counts = new ShardCounts(allBytes);
@@ -130,20 +145,29 @@ final class LeasedShard {
         return memory;
     }
 
+    /** Carries out a call that has its value, if any, with it. */
+    void call(int operation, MemorySegment request, long from, long hash, ShardAnswer answer) {
+        call(operation, request, from, hash, 0, answer);
+    }
+
     /**
      * Carries out a call.
      *
      * @param operation of {@link LeasedCalls}, that has a key
      * @param request holds a request from {@code from} on whose lengths have been checked
      * @param hash of the key
+     * @param valueAt the address in this process of the value of a request of form 1; the client may write it
+     *     meanwhile. 0: the request has the value
      * @param answer is filled
      */
-    void call(int operation, MemorySegment request, long from, long hash, ShardAnswer answer) {
+    void call(int operation, MemorySegment request, long from, long hash, long valueAt, ShardAnswer answer) {
         now = nanoTime.getAsLong() - began;
         if (busy) {
             rebuild();
         }
         busy = true;
+        area = valueAt;
+        areaSum = valueAt == 0 ? 0 : LeasedCalls.areaSum(request, from, LeasedCalls.keyBytes(request, from));
         takeBack(TAKEN_BACK, ANY);
         int keyBytes = LeasedCalls.keyBytes(request, from);
         int entry = find(request, from + LeasedCalls.KEY, keyBytes, (int) hash);
@@ -169,13 +193,16 @@ final class LeasedShard {
      * Counts READs of blocks that clients have made.
      *
      * @param report whose lengths have been checked
+     * @param written whether it came by WRITE
      */
-    void report(MemorySegment report, long from, ReadBudget budget) {
+    void report(MemorySegment report, long from, boolean written, ReadBudget budget) {
         now = nanoTime.getAsLong() - began;
         if (busy) {
             rebuild();
         }
         busy = true;
+        counts.add(ShardCounts.REPORTS, 1);
+        counts.add(ShardCounts.WRITTEN, written ? 1 : 0);
         for (int i = 0; i < LeasedCalls.reported(report, from); i++) {
             int unit = LeasedCalls.reportedUnit(report, from, i);
             long reads = Integer.toUnsignedLong(LeasedCalls.reportedReads(report, from, i));
@@ -234,6 +261,9 @@ final class LeasedShard {
         entries.setRead(entry, true);
         found(entry, answer);
         answer.termNanos = lease(entry);
+        if (answer.inPieces && answer.termNanos == 0) {
+            hold(entry);
+        }
     }
 
     private void renew(int entry, long incarnation, ShardAnswer answer) {
@@ -285,8 +315,8 @@ final class LeasedShard {
                 from + LeasedCalls.KEY,
                 keyBytes,
                 hash,
-                request,
-                from + LeasedCalls.valueAt(keyBytes),
+                area == 0 ? request : NativeMemory.ALL,
+                area == 0 ? from + LeasedCalls.valueAt(keyBytes) : area,
                 LeasedCalls.valueBytes(request, from),
                 life == 0 ? 0 : millis() + life,
                 answer);
@@ -364,9 +394,10 @@ final class LeasedShard {
     /**
      * Stores an object in a new block, in place of the one that the entry names, if any.
      *
-     * @param version 0: a new one
+     * @param version 0: a new one; else the value is the object's own
+     * @param value a value that needs pieces is new and in the client's area, or the object's own
      * @param expiryMillis 0: never
-     * @return the object's entry, or {@link ShardEntries#NONE} if there is no room
+     * @return the object's entry, or {@link ShardEntries#NONE} if there is no room, or the value is torn
      */
     private int put(
             int entry,
@@ -380,6 +411,19 @@ final class LeasedShard {
             int valueBytes,
             long expiryMillis,
             ShardAnswer answer) {
+        boolean inPieces = LeasedPieces.needed(keyBytes, valueBytes);
+        boolean newPieces = inPieces && version == 0;
+        keepSegments(entry);
+        pieces.clear();
+        if (newPieces) {
+            int status = storePieces(entry, valueFrom, valueBytes);
+            if (status != KvStatus.DONE) {
+                answer.clear(status);
+                return ShardEntries.NONE;
+            }
+        } else if (inPieces) {
+            piecesOf(entry);
+        }
         int ofSize = SizeClasses.of(LeasedBlock.units(keyBytes, valueBytes));
         long incarnation = memory.get(JAVA_LONG, at) + 1;
         int fresh = incarnation > LeasedBlock.LAST_INCARNATION ? ShardEntries.NONE : takeEntry(entry);
@@ -387,6 +431,9 @@ final class LeasedShard {
         if (unit == BlockSegments.NO_BLOCK) {
             if (fresh != ShardEntries.NONE) {
                 entries.give(fresh);
+            }
+            if (newPieces) {
+                giveBackPieces();
             }
             answer.clear(KvStatus.NO_ROOM);
             return ShardEntries.NONE;
@@ -397,20 +444,32 @@ final class LeasedShard {
         LeasedBlock.setMark(memory, block, LeasedBlock.mark(incarnation, LeasedBlock.UNBORN));
         LeasedBlock.setLink(memory, block, fresh);
         long stored = version == 0 ? (long) number << NUMBER_SHIFT | incarnation : version;
-        LeasedBlock.write(
-                memory, block, incarnation, stored, key, keyFrom, keyBytes, value, valueFrom, valueBytes, checksum);
+        if (inPieces) {
+            pieces.list(block + LeasedBlock.valueAt(keyBytes));
+            LeasedBlock.writeHead(memory, block, incarnation, stored, key, keyFrom, keyBytes, valueBytes, checksum);
+        } else {
+            LeasedBlock.write(
+                    memory, block, incarnation, stored, key, keyFrom, keyBytes, value, valueFrom, valueBytes, checksum);
+        }
         fault.run();
         entries.setHash(fresh, hash);
         entries.setUnit(fresh, unit);
         entries.setIncarnation(fresh, incarnation);
-        entries.setLeasedUntil(fresh, 0);
+        // Pieces that the object had before may be leased.
+        long leased = inPieces && !newPieces ? entries.leasedUntil(entry) : 0;
+        entries.setLeasedUntil(fresh, leased);
+        segments.leased(unit, leased);
         entries.setExpiry(fresh, expiryMillis);
         entries.setCount(fresh, entry == ShardEntries.NONE ? 1 : entries.count(entry) + 1L);
         entries.setUsedAt(fresh, ticks());
-        entries.setSizeClass(fresh, ofSize);
+        int queued = inPieces ? LeasedPieces.sizeClass(valueBytes, 0) : ofSize;
+        entries.setSizeClass(fresh, queued);
+        entries.setInPieces(fresh, inPieces);
         entries.setRead(fresh, false);
         entries.setStoredAt(fresh, (int) millis());
         entries.setReplacedAfter(fresh, entry == ShardEntries.NONE ? 0 : replacedAfter(entry));
+        pieces.own(fresh);
+        fault.run();
         entries.setState(fresh, ShardEntries.OBJECT);
         fault.run();
         if (entry != ShardEntries.NONE) {
@@ -430,9 +489,119 @@ final class LeasedShard {
         if (last != fresh) {
             evict(last);
         }
-        demote(ofSize);
+        demote(queued);
         found(fresh, answer);
         return fresh;
+    }
+
+    /** While this call makes room, no segment is emptied in which the object of an entry lies. */
+    private void keepSegments(int entry) {
+        segments.keepNone();
+        if (entry == ShardEntries.NONE) {
+            return;
+        }
+        segments.keep(entries.unit(entry));
+        for (int number = pieces(entry) - 1; number >= 0; number--) {
+            segments.keep(pieceUnit(entry, number));
+        }
+    }
+
+    /** How many pieces an object has. */
+    private int pieces(int entry) {
+        return entries.isInPieces(entry) ? LeasedPieces.count(LeasedBlock.valueBytes(memory, block(entry))) : 0;
+    }
+
+    /** The offset of the list of an object's pieces. */
+    private long list(int entry) {
+        long block = block(entry);
+        return block + LeasedBlock.valueAt(LeasedBlock.keyBytes(memory, block));
+    }
+
+    private int pieceUnit(int entry, int number) {
+        return LeasedPieces.unit(memory, list(entry), number);
+    }
+
+    /**
+     * Takes blocks for the pieces of a value, and copies it from the client's area. Only what was copied counts: the
+     * client may write at the same time, so a copy with another checksum is not stored.
+     *
+     * @param keep is not evicted
+     * @return a status: done, no room, or torn, and then nothing is taken
+     */
+    private int storePieces(int keep, long value, int valueBytes) {
+        int count = LeasedPieces.count(valueBytes);
+        long first = memory.get(JAVA_LONG, at) + 1;
+        if (count >= entries.count
+                || count > segments.mostBlocks(LeasedPieces.sizeClass(valueBytes, 0))
+                || first + count > LeasedBlock.LAST_INCARNATION) {
+            // So nothing is evicted for a value that the shard could not have if it were empty.
+            return KvStatus.NO_ROOM;
+        }
+        pieces.begin(first);
+        for (int number = 0; number < count; number++) {
+            int piece = takeEntry(keep);
+            int unit = piece == ShardEntries.NONE
+                    ? BlockSegments.NO_BLOCK
+                    : takeBlock(LeasedPieces.sizeClass(valueBytes, number), keep);
+            if (unit == BlockSegments.NO_BLOCK) {
+                if (piece != ShardEntries.NONE) {
+                    entries.give(piece);
+                }
+                giveBackPieces();
+                return KvStatus.NO_ROOM;
+            }
+            segments.keep(unit);
+            entries.setUnit(piece, unit);
+            entries.setIncarnation(piece, first + number);
+            entries.setLeasedUntil(piece, 0);
+            pieces.add(piece);
+        }
+        memory.set(JAVA_LONG, at, first + count - 1);
+        fault.run();
+        long sum = 0;
+        for (int number = 0; number < count; number++) {
+            sum = pieces.write(number, value, valueBytes, sum);
+        }
+        fault.run();
+        if (sum != areaSum) {
+            giveBackPieces();
+            return LeasedCalls.TORN;
+        }
+        return KvStatus.DONE;
+    }
+
+    /** Frees the blocks of pieces that belong to no object. */
+    private void giveBackPieces() {
+        for (int number = 0; number < pieces.count(); number++) {
+            free(pieces.entry(number));
+        }
+        pieces.clear();
+    }
+
+    /** The pieces of an object are those of the call, too. */
+    private void piecesOf(int entry) {
+        long list = list(entry);
+        int count = pieces(entry);
+        pieces.begin(LeasedPieces.firstIncarnation(memory, list));
+        for (int number = 0; number < count; number++) {
+            pieces.add(entryOf(LeasedPieces.unit(memory, list, number)));
+        }
+    }
+
+    /** Pieces of an object that was marked wait for its lease, or are free, unless another object has them now. */
+    private void forgetPieces(int entry) {
+        int count = pieces(entry);
+        for (int number = 0; number < count; number++) {
+            int piece = entryOf(pieceUnit(entry, number));
+            if (piece != ShardEntries.NONE
+                    && entries.state(piece) == ShardEntries.PIECE
+                    && entries.owner(piece) == entry) {
+                mark(piece);
+                entries.setLeasedUntil(piece, entries.leasedUntil(entry));
+                fault.run();
+                retire(piece);
+            }
+        }
     }
 
     /** How long an object has been there, in ms. */
@@ -464,6 +633,12 @@ final class LeasedShard {
         queues.remove(entry);
         count(entry, -1);
         fault.run();
+        forgetPieces(entry);
+        retire(entry);
+    }
+
+    /** The block of a marked entry waits for its lease, or is free. */
+    private void retire(int entry) {
         if (entries.leasedUntil(entry) > now) {
             entries.setState(entry, ShardEntries.MARKED);
             marked.add(entry);
@@ -480,13 +655,16 @@ final class LeasedShard {
         segments.give(unit);
     }
 
+    /** The bytes of an entry's own block. */
     private long bytes(int entry) {
-        return (long) SizeClasses.units(entries.sizeClass(entry)) * LeasedBlock.UNIT_BYTES;
+        return segments.blockBytes(entries.unit(entry));
     }
 
     private void count(int entry, int many) {
+        long ofPieces =
+                entries.isInPieces(entry) ? LeasedPieces.blockBytes(LeasedBlock.valueBytes(memory, block(entry))) : 0;
         counts.add(ShardCounts.OBJECTS, many);
-        counts.add(ShardCounts.OBJECT_BYTES, many * bytes(entry));
+        counts.add(ShardCounts.OBJECT_BYTES, many * (bytes(entry) + ofPieces));
     }
 
     /**
@@ -572,6 +750,7 @@ final class LeasedShard {
         answer.incarnation = entries.incarnation(entry);
         answer.valueBytes = LeasedBlock.valueBytes(memory, block);
         answer.valueAt = block + LeasedBlock.valueAt(LeasedBlock.keyBytes(memory, block));
+        answer.inPieces = entries.isInPieces(entry);
     }
 
     /**
@@ -603,11 +782,29 @@ final class LeasedShard {
             counts.add(ShardCounts.DENIED, 1);
             return 0;
         }
-        long until = Math.max(entries.leasedUntil(entry), now + LeaseClock.ofServer(term));
-        entries.setLeasedUntil(entry, until);
-        segments.leased(entries.unit(entry), until);
+        keepFor(entry, term);
         counts.add(ShardCounts.LEASES, 1);
         return term;
+    }
+
+    /** The blocks of an object keep their bytes for a time from now on. */
+    private void keepFor(int entry, long nanos) {
+        long until = Math.max(entries.leasedUntil(entry), now + LeaseClock.ofServer(nanos));
+        entries.setLeasedUntil(entry, until);
+        segments.leased(entries.unit(entry), until);
+        for (int number = pieces(entry) - 1; number >= 0; number--) {
+            segments.leased(pieceUnit(entry, number), until);
+        }
+    }
+
+    /**
+     * No answer has a value in pieces, so its client READs them next, with a lease or without. Without one, and beside
+     * sets of that key, it would find other objects there again and again.
+     */
+    private void hold(int entry) {
+        if (terms.mayHold(counts.of(ShardCounts.MARKED_BYTES), allBytes)) {
+            keepFor(entry, HOLD_NANOS);
+        }
     }
 
     /** An entry that is not in use, or {@link ShardEntries#NONE}. @param keep is not evicted */
@@ -649,8 +846,7 @@ final class LeasedShard {
             emptyOther(ofSize, keep, own, Segments.NOT_LEASED);
             if (own == ShardEntries.NONE && !segments.has(ofSize)) {
                 // Both take long if there are many, but else the call finds no room.
-                int free = segments.notLeased(
-                        now, keep == ShardEntries.NONE ? BlockSegments.NO_BLOCK : entries.unit(keep));
+                int free = segments.notLeased(now);
                 if (free != BlockSegments.NONE) {
                     empty(free);
                 }
@@ -668,14 +864,19 @@ final class LeasedShard {
     private void emptyOther(int ofSize, int keep, int own, Segments which) {
         int other = coldest(ofSize, keep, OTHER_LOOKS, which);
         if (other != ShardEntries.NONE && (own == ShardEntries.NONE || rank(other) < rank(own))) {
-            empty(segments.of(entries.unit(other)));
+            empty(segments.of(queuedUnit(other)));
         }
+    }
+
+    /** A block of the class by which an object is queued: its own, or that of its first piece. */
+    private int queuedUnit(int entry) {
+        return entries.isInPieces(entry) ? pieceUnit(entry, 0) : entries.unit(entry);
     }
 
     /** Which objects may be victims. */
     private enum Segments {
         ANY,
-        /** Those in other segments than the object to keep. */
+        /** Those in other segments than the object to keep, and the blocks that the call has taken. */
         NOT_OF_KEPT,
         /** Of these, the ones in segments of which no block is leased. */
         NOT_LEASED
@@ -684,17 +885,15 @@ final class LeasedShard {
     /**
      * The first object of a class, from the head of its lowest queue on, that is not leased.
      *
-     * @param looks at how many it looks, beside those in the segment of {@code keep}
+     * @param looks at how many it looks, beside those in segments that are kept
      */
     private int victim(int ofSize, int keep, int looks, Segments which) {
         int left = looks;
         for (int filled = queues.filled(ofSize); filled != 0; filled &= filled - 1) {
             int entry = queues.head(ofSize, Integer.numberOfTrailingZeros(filled));
             for (; entry != ShardEntries.NONE; entry = entries.after(entry)) {
-                int unit = entries.unit(entry);
-                if (which != Segments.ANY
-                        && keep != ShardEntries.NONE
-                        && segments.isSameSegment(entries.unit(keep), unit)) {
+                int unit = queuedUnit(entry);
+                if (which != Segments.ANY && segments.isKept(unit)) {
                     continue;
                 }
                 if (left-- == 0) {
@@ -733,6 +932,9 @@ final class LeasedShard {
         // The segment is of no class, and has no blocks, as soon as the last one is free.
         for (int block = 0; block < segments.cut(segment); block++) {
             int named = entryOf(segments.unit(segment, block));
+            if (named != ShardEntries.NONE && entries.state(named) == ShardEntries.PIECE) {
+                named = entries.owner(named);
+            }
             if (named != ShardEntries.NONE && entries.state(named) == ShardEntries.OBJECT) {
                 evict(named);
             }
@@ -752,6 +954,7 @@ final class LeasedShard {
 
     /** Makes all lists again that follow from entries and blocks, after a call that has not ended. */
     private void rebuild() {
+        findPieces();
         for (int entry = 1; entry <= entries.count; entry++) {
             entries.setState(entry, settled(entry));
         }
@@ -764,7 +967,9 @@ final class LeasedShard {
         counts.set(ShardCounts.MARKED_BYTES, 0);
         relink();
         for (int entry = 1; entry <= entries.count; entry++) {
-            if (entries.state(entry) == ShardEntries.MARKED) {
+            if (entries.state(entry) == ShardEntries.PIECE) {
+                segments.retake(entries.unit(entry), entries.leasedUntil(entry));
+            } else if (entries.state(entry) == ShardEntries.MARKED) {
                 segments.retake(entries.unit(entry), entries.leasedUntil(entry));
                 marked.add(entry);
                 counts.add(ShardCounts.MARKED_BYTES, bytes(entry));
@@ -772,6 +977,44 @@ final class LeasedShard {
         }
         segments.listAll(unit -> entryOf(unit) != ShardEntries.NONE);
         counts.add(ShardCounts.REBUILT, 1);
+    }
+
+    /** Finds the pieces of all objects that are there, and until when others are leased. */
+    private void findPieces() {
+        for (int entry = 1; entry <= entries.count; entry++) {
+            if (entries.state(entry) == ShardEntries.FOUND_PIECE) {
+                entries.setState(entry, ShardEntries.PIECE);
+            }
+        }
+        for (int entry = 1; entry <= entries.count; entry++) {
+            if (entries.state(entry) == ShardEntries.OBJECT && entries.isInPieces(entry)) {
+                findPieces(entry, isLive(entry));
+            }
+        }
+    }
+
+    private void findPieces(int entry, boolean live) {
+        long list = list(entry);
+        long first = LeasedPieces.firstIncarnation(memory, list);
+        int count = pieces(entry);
+        for (int number = 0; number < count; number++) {
+            int piece = entryOf(LeasedPieces.unit(memory, list, number));
+            boolean same = piece != ShardEntries.NONE
+                    && entries.state(piece) >= ShardEntries.PIECE
+                    && entries.incarnation(piece) == first + number;
+            if (same) {
+                entries.setLeasedUntil(piece, Math.max(entries.leasedUntil(piece), entries.leasedUntil(entry)));
+            }
+            if (same && live) {
+                entries.setOwner(piece, entry);
+                entries.setState(piece, ShardEntries.FOUND_PIECE);
+            }
+        }
+    }
+
+    private boolean isLive(int entry) {
+        return LeasedBlock.markAt(memory, block(entry))
+                == LeasedBlock.mark(entries.incarnation(entry), LeasedBlock.LIVE);
     }
 
     /** Puts all objects into the table and the queues, the least recent first; while none is marked. */
@@ -795,11 +1038,11 @@ final class LeasedShard {
     /** The state of an entry, as its block has it. */
     private int settled(int entry) {
         int state = entries.state(entry);
-        if (state == ShardEntries.OBJECT) {
-            long mark = LeasedBlock.markAt(memory, block(entry));
-            if (mark == LeasedBlock.mark(entries.incarnation(entry), LeasedBlock.LIVE)) {
-                return ShardEntries.OBJECT;
-            }
+        if (state == ShardEntries.OBJECT && isLive(entry)) {
+            return ShardEntries.OBJECT;
+        }
+        if (state == ShardEntries.FOUND_PIECE) {
+            return ShardEntries.PIECE;
         }
         return state != ShardEntries.FREE && entries.leasedUntil(entry) > now ? ShardEntries.MARKED : ShardEntries.FREE;
     }

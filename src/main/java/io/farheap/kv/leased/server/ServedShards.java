@@ -22,6 +22,7 @@ final class ServedShards {
     private final ServedSpace space;
     private final LeasedDescriptor map;
     private final LongSupplier nanoTime;
+    private final BlockChecksum checksum;
     private final ShardShape shape;
     private final int shardsOfMap;
     private final LeasedShard[] shards;
@@ -38,7 +39,7 @@ final class ServedShards {
         shardsOfMap = map.regions() * shape.perRegion();
         shards = new LeasedShard[map.regionsOfEach() * shape.perRegion()];
         owners = new AtomicReferenceArray<>(shards.length);
-        BlockChecksum checksum = new BlockChecksum(map.keyHash());
+        checksum = new BlockChecksum(map.keyHash());
         for (int i = 0; i < shards.length; i++) {
             int region = i / shape.perRegion();
             int number = (region * map.servers() + map.server()) * shape.perRegion() + i % shape.perRegion();
@@ -51,6 +52,10 @@ final class ServedShards {
                     checksum,
                     nanoTime);
         }
+    }
+
+    BlockChecksum checksum() {
+        return checksum;
     }
 
     KeyHash keyHash() {

@@ -7,6 +7,8 @@ import io.farheap.kv.contract.KvStatus;
 import io.farheap.kv.format.BlockFormat;
 import io.farheap.kv.format.ObjectLife;
 import io.farheap.kv.leased.format.LeasedCalls;
+import io.farheap.kv.leased.format.LeasedPieces;
+import io.farheap.kv.leased.format.ReportRing;
 import io.farheap.memory.NativeMemory;
 import io.farheap.rpc.Arguments;
 import io.farheap.rpc.HeldRegions;
@@ -18,6 +20,8 @@ import io.farheap.server.contract.ServedSpaces;
 import io.farheap.server.service.ServerWork;
 import io.farheap.thread.FailSafeLog;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,6 +34,13 @@ final class ShardThread implements ServerWork, ShardOwner {
 
     /** Calls of other threads that are carried out between two looks at the thread's rings. */
     private static final int MOST_AT_ONCE = 32;
+
+    /** How often the rings of reports are looked at while the thread is busy, and at how many of them at a time. */
+    private static final long LOOK_NANOS = 100_000;
+
+    private static final int MOST_LOOKS = 64;
+    /** The most rings of reports. */
+    private static final int MOST_RINGS = 1 << 14;
 
     private final ServedMaps maps;
     private final ServedSpaces spaces;
@@ -59,7 +70,16 @@ final class ShardThread implements ServerWork, ShardOwner {
 
     private final LeasedShard.ReadBudget budget = this::takeReads;
     /** By kind of call: executes it on this thread. */
-    private final RpcHandler[] handlers = new RpcHandler[LeasedCalls.REPORT - LeasedCalls.GET + 1];
+    private final RpcHandler[] handlers = new RpcHandler[LeasedCalls.REPORT_RING - LeasedCalls.GET + 1];
+
+    /** The rings of sessions whose calls come to this thread. */
+    private final List<WrittenReports> rings = new ArrayList<>();
+
+    private final MemorySegment written = MemorySegment.ofArray(new byte[ReportRing.MOST_BYTES]);
+    /** When they were looked at, and which of them comes next. */
+    private long lookedAt = System.nanoTime();
+
+    private int nextRing;
 
     private volatile boolean ended;
 
@@ -114,7 +134,10 @@ final class ShardThread implements ServerWork, ShardOwner {
         if (operation == LeasedCalls.REPORT) {
             return report(shards, space.id(), held.lease(), request, from, in, out);
         }
-        if (!isPossible(request, from, in.bytes())) {
+        if (operation == LeasedCalls.REPORT_RING) {
+            return ring(held, request, from, out);
+        }
+        if (!isPossible(operation, request, from, in.bytes())) {
             return refuse(out, LeasedCalls.WRONG);
         }
         int keyBytes = LeasedCalls.keyBytes(request, from);
@@ -135,6 +158,7 @@ final class ShardThread implements ServerWork, ShardOwner {
                     shards,
                     index,
                     calls,
+                    held,
                     request,
                     from,
                     hash,
@@ -149,6 +173,7 @@ final class ShardThread implements ServerWork, ShardOwner {
         call.shard = index;
         call.hash = hash;
         call.calls = calls;
+        call.held = LeasedCalls.form(request, from) == 0 ? null : held;
         call.copy(request, from, in.bytes());
         call.pending = out.goesOn();
         owner.hand(call);
@@ -168,7 +193,14 @@ final class ShardThread implements ServerWork, ShardOwner {
         ShardOwner owner = owner(shards, index);
         if (owner == this) {
             return merge(
-                    shards, index, lease, request, from, NativeMemory.ALL, out.address(0, LeasedCalls.ANSWER_VALUE));
+                    shards,
+                    index,
+                    lease,
+                    request,
+                    from,
+                    false,
+                    NativeMemory.ALL,
+                    out.address(0, LeasedCalls.ANSWER_VALUE));
         }
         HandedCall call = spare();
         call.operation = LeasedCalls.REPORT;
@@ -181,11 +213,86 @@ final class ShardThread implements ServerWork, ShardOwner {
         return RpcHandler.LATER;
     }
 
+    /** A session writes reports from now on, instead of those of an earlier session of its number. */
+    private int ring(HeldRegions held, MemorySegment request, long from, Reply out) {
+        int session = LeasedCalls.sessionNumber(LeasedCalls.session(request, from));
+        WrittenReports ring = new WrittenReports(
+                held,
+                LeasedCalls.space(request, from),
+                session,
+                LeasedCalls.ringRegion(request, from),
+                LeasedCalls.ringOffset(request, from),
+                LeasedCalls.ringBefore(request, from));
+        if (!ring.isHeld()) {
+            return refuse(out, LeasedCalls.NO_AREA);
+        }
+        rings.removeIf(
+                each -> each.session == session && each.space == ring.space && each.held.lease() == held.lease());
+        if (rings.size() == MOST_RINGS) {
+            return refuse(out, LeasedCalls.WRONG);
+        }
+        rings.add(ring);
+        return refuse(out, KvStatus.DONE);
+    }
+
+    /** Merges reports that were written since the last look. @return whether there were any */
+    private boolean mergeWritten() {
+        long now = System.nanoTime();
+        if (now - lookedAt < LOOK_NANOS) {
+            return false;
+        }
+        lookedAt = now;
+        boolean any = false;
+        for (int i = Math.min(MOST_LOOKS, rings.size()); i > 0; i--) {
+            nextRing = nextRing + 1 < rings.size() ? nextRing + 1 : 0;
+            WrittenReports ring = rings.get(nextRing);
+            ServedSpace space = spaces.find(ring.space);
+            long lease = ring.held.lease();
+            ServedShards shards = space == null || !space.openedBy(lease) ? null : shards(space);
+            if (shards == null || !ring.isHeld()) {
+                rings.remove(nextRing);
+            } else if (ring.take(written, shards.checksum())) {
+                any = true;
+                merge(shards, ring.space, lease);
+            }
+        }
+        return any;
+    }
+
+    /** Merges the report in {@link #written}, here or on the thread of its shard. */
+    private void merge(ServedShards shards, long space, long lease) {
+        int index = shards.indexOf(LeasedCalls.reportedShard(written, ReportRing.REPORT));
+        if (index == ServedShards.ELSEWHERE) {
+            return;
+        }
+        ShardOwner owner = owner(shards, index);
+        if (owner == this) {
+            merge(shards, index, lease, written, ReportRing.REPORT, true, replies, 0);
+            return;
+        }
+        HandedCall call = spare();
+        call.operation = LeasedCalls.REPORT;
+        call.lease = lease;
+        call.space = space;
+        call.shard = index;
+        call.copy(written, ReportRing.REPORT, ReportRing.MOST_BYTES - ReportRing.REPORT);
+        call.pending = null;
+        call.written = true;
+        owner.hand(call);
+    }
+
     private int merge(
-            ServedShards shards, int index, long lease, MemorySegment request, long from, MemorySegment to, long at) {
+            ServedShards shards,
+            int index,
+            long lease,
+            MemorySegment request,
+            long from,
+            boolean wasWritten,
+            MemorySegment to,
+            long at) {
         reporting = sessions(shards, lease);
         reportedAt = shards.now();
-        shards.shard(index).report(request, from, budget);
+        shards.shard(index).report(request, from, wasWritten, budget);
         LeasedCalls.answer(to, at, KvStatus.DONE, 0, 0, 0, 0, 0);
         return LeasedCalls.ANSWER_VALUE;
     }
@@ -196,15 +303,12 @@ final class ShardThread implements ServerWork, ShardOwner {
     }
 
     /** Whether a request of so many bytes has lengths and times that can be, and a key that is padded with zeros. */
-    private static boolean isPossible(MemorySegment request, long from, int bytes) {
+    private static boolean isPossible(int operation, MemorySegment request, long from, int bytes) {
         int keyBytes = LeasedCalls.keyBytes(request, from);
-        int valueBytes = LeasedCalls.valueBytes(request, from);
         long life = LeasedCalls.lifeMillis(request, from);
         if (keyBytes < 1
                 || keyBytes > BlockFormat.MOST_KEY_BYTES
-                || valueBytes < 0
-                || valueBytes > LeasedCalls.mostValueBytes(keyBytes)
-                || LeasedCalls.valueAt(keyBytes) + valueBytes > bytes
+                || !hasPossibleValue(operation, request, from, keyBytes, bytes)
                 || life < 0
                 || life > ObjectLife.MOST_MILLIS) {
             return false;
@@ -215,6 +319,38 @@ final class ShardThread implements ServerWork, ShardOwner {
             }
         }
         return true;
+    }
+
+    /** Whether the value is in the request, or needs pieces and is in the caller's area. */
+    private static boolean hasPossibleValue(int operation, MemorySegment request, long from, int keyBytes, int bytes) {
+        int valueBytes = LeasedCalls.valueBytes(request, from);
+        return switch (LeasedCalls.form(request, from)) {
+            case 0 ->
+                valueBytes >= 0
+                        && !LeasedPieces.needed(keyBytes, valueBytes)
+                        && LeasedCalls.valueAt(keyBytes) + valueBytes <= bytes;
+            case 1 ->
+                LeasedCalls.stores(operation)
+                        && valueBytes <= LeasedPieces.MOST_VALUE_BYTES
+                        && LeasedPieces.needed(keyBytes, valueBytes)
+                        && LeasedCalls.valueAt(keyBytes) + LeasedCalls.AREA_BYTES <= bytes;
+            default -> false;
+        };
+    }
+
+    /**
+     * The address in this process of a value in the caller's area, or 0 if the caller does not hold that memory. Until
+     * this thread leaves its gate, no other client gets it.
+     */
+    private static long areaAddress(@Nullable HeldRegions held, MemorySegment request, long from) {
+        int keyBytes = LeasedCalls.keyBytes(request, from);
+        long region = held == null ? 0 : held.address(LeasedCalls.areaRegion(request, from, keyBytes));
+        if (held == null || region == 0) {
+            return 0;
+        }
+        long offset = LeasedCalls.areaOffset(request, from, keyBytes);
+        long last = held.regionBytes() - LeasedCalls.valueBytes(request, from);
+        return offset >= 0 && offset <= last ? region + offset : 0;
     }
 
     /** The calls of a request's session, or null if there can be no such session or place. */
@@ -261,6 +397,7 @@ final class ShardThread implements ServerWork, ShardOwner {
     /**
      * Carries a call out on a shard of this thread's, or finds the answer that it has had.
      *
+     * @param held the caller's regions; null if its value is not there
      * @param to receives the answer from {@code toAt} on
      * @param capacity of the client's room for it
      * @return the length of the answer
@@ -270,6 +407,7 @@ final class ShardThread implements ServerWork, ShardOwner {
             ServedShards shards,
             int index,
             @Nullable RepeatableCalls calls,
+            @Nullable HeldRegions held,
             MemorySegment request,
             long from,
             long hash,
@@ -285,7 +423,7 @@ final class ShardThread implements ServerWork, ShardOwner {
             long count = LeasedCalls.callCount(request, from);
             first = calls.begin(place, count);
             if (first) {
-                shard.call(operation, request, from, hash, answer);
+                change(operation, shard, held, request, from, hash);
                 calls.end(place, count, answer, sum(operation, shard));
             } else {
                 sum.set(JAVA_LONG, 0, calls.answer(place, count, answer));
@@ -304,6 +442,7 @@ final class ShardThread implements ServerWork, ShardOwner {
         int valueBytes = increments && !first ? Long.BYTES : answer.valueBytes;
         if (answer.status != KvStatus.DONE
                 || !increments && operation != LeasedCalls.GET
+                || answer.inPieces
                 || LeasedCalls.ANSWER_VALUE + valueBytes > capacity) {
             return LeasedCalls.ANSWER_VALUE;
         }
@@ -313,6 +452,20 @@ final class ShardThread implements ServerWork, ShardOwner {
             LeasedCalls.value(to, toAt, sum, 0, valueBytes);
         }
         return LeasedCalls.ANSWER_VALUE + valueBytes;
+    }
+
+    private void change(
+            int operation, LeasedShard shard, @Nullable HeldRegions held, MemorySegment request, long from, long hash) {
+        if (LeasedCalls.form(request, from) == 0) {
+            shard.call(operation, request, from, hash, answer);
+            return;
+        }
+        long area = areaAddress(held, request, from);
+        if (area == 0) {
+            answer.clear(LeasedCalls.NO_AREA);
+        } else {
+            shard.call(operation, request, from, hash, area, answer);
+        }
     }
 
     private long sum(int operation, LeasedShard shard) {
@@ -347,12 +500,13 @@ final class ShardThread implements ServerWork, ShardOwner {
             next = call.next;
             carryOut(call);
         }
-        return next != null || !handed.isEmpty();
+        boolean merged = !rings.isEmpty() && mergeWritten();
+        return merged || next != null || !handed.isEmpty();
     }
 
     private void carryOut(HandedCall call) {
         PendingCall pending = call.pending;
-        if (pending == null || pending.cancelled()) {
+        if (pending == null ? !call.written : pending.cancelled()) {
             // Its connection has failed: the client sends it again, or has had another answer, which this may not undo.
             giveBack(call);
             return;
@@ -373,28 +527,31 @@ final class ShardThread implements ServerWork, ShardOwner {
                     return;
                 }
                 bytes = call.operation == LeasedCalls.REPORT
-                        ? merge(shards, call.shard, call.lease, call.request, 0, replies, 0)
+                        ? merge(shards, call.shard, call.lease, call.request, 0, call.written, replies, 0)
                         : carryOut(
                                 call.operation,
                                 shards,
                                 call.shard,
                                 call.calls,
+                                call.held,
                                 call.request,
                                 0,
                                 call.hash,
                                 replies,
                                 0,
-                                pending.capacity());
+                                pending == null ? 0 : pending.capacity());
             }
-            pending.answer(replies, 0, bytes);
+            if (pending != null) {
+                pending.answer(replies, 0, bytes);
+            }
         } catch (RuntimeException e) {
             FailSafeLog.log(LOG, "a call of a leased map failed", e);
-            if (!handedOn) {
+            if (!handedOn && pending != null) {
                 pending.fail();
             }
         } catch (Error e) {
             // It ends this thread, but not that of the client's connection, which would wait for an answer for ever.
-            if (!handedOn) {
+            if (!handedOn && pending != null) {
                 pending.fail();
             }
             throw e;
@@ -408,6 +565,8 @@ final class ShardThread implements ServerWork, ShardOwner {
     private static void giveBack(HandedCall call) {
         call.pending = null;
         call.calls = null;
+        call.held = null;
+        call.written = false;
         call.home.accept(call);
     }
 

@@ -9,10 +9,14 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.kv.format.BlockChecksum;
 import io.farheap.kv.format.KeyHash;
 import io.farheap.kv.leased.format.LeasedCalls;
 import io.farheap.kv.leased.format.LeasedDescriptor;
+import io.farheap.kv.leased.format.LeasedPieces;
+import io.farheap.rpc.HeldRegions;
 import io.farheap.rpc.PutOffCalls;
+import io.farheap.rpc.RegionHolders;
 import io.farheap.server.contract.ServedSpace;
 import io.farheap.server.contract.ServedSpaces;
 import io.farheap.server.contract.SpaceListener;
@@ -138,6 +142,44 @@ class ShardThreadTest {
         call.copy(request, 0, LeasedCalls.KEY + 16);
         call.pending = calls.add();
         return call;
+    }
+
+    /** A set of a value that is in a region of the caller's. */
+    private HandedCall setInArea(RegionHolders holders, MemorySegment area, int count) {
+        int bytes = 40_000;
+        HandedCall call = call(LeasedCalls.SET, count);
+        MemorySegment request = MemorySegment.ofArray(new byte[LeasedCalls.KEY + 8 + LeasedCalls.AREA_BYTES]);
+        MemorySegment.copy(call.request, 0, request, 0, LeasedCalls.KEY + 8);
+        LeasedCalls.request(request, 0, 7, 8, bytes, 0, 0);
+        LeasedCalls.name(request, 0, LeasedCalls.session(0, 1), count, 1);
+        long sum = LeasedPieces.sumOfAll(area, 0, bytes, new BlockChecksum(HASH));
+        LeasedCalls.valueInArea(request, 0, 8, 0, 0, sum);
+        call.copy(request, 0, (int) request.byteSize());
+        call.held = new HeldRegions(holders, LEASE, "client");
+        return call;
+    }
+
+    /** The shard's thread copies a value from the caller's region, as long as the caller holds it. */
+    @Test
+    void aHandedCallHasItsValueInTheCallersRegion() {
+        MemorySegment area = Arena.ofAuto().allocate(REGION, 4096);
+        RegionHolders holders = new RegionHolders(area, REGION, 1);
+        holders.hold(0, LEASE);
+        HandedCall set = setInArea(holders, area, 1);
+        owner(set).hand(set);
+        owner(set).run(false);
+        assertTrue(calls.takeAnswer());
+        assertEquals(1, shards.totals().objects());
+        assertNull(set.held, "the call can be used again");
+        HandedCall delete = call(LeasedCalls.DELETE, 2);
+        owner(delete).hand(delete);
+        HandedCall late = setInArea(holders, area, 3);
+        owner(late).hand(late);
+        holders.clear(0);
+        owner(late).run(false);
+        assertTrue(calls.takeAnswer());
+        assertTrue(calls.takeAnswer());
+        assertEquals(0, shards.totals().objects());
     }
 
     private ShardThread owner(HandedCall call) {
