@@ -165,6 +165,21 @@ class ThreadCallsTest {
         assertTrue(waited > 10, waited + " passes");
     }
 
+    /** A call that has been put off waits likewise. */
+    @Test
+    void aCallWaitsForLeasesWhoseCallsRun() {
+        RunningCall call = new RunningCall();
+        call.lease = many;
+        thread.queue().add(call, many, 0);
+        used(200_000, 200_000);
+        for (int i = 0; i < 5; i++) {
+            call(fews);
+            assertTrue(thread.run(true));
+            assertEquals(1, thread.queue().size(), "calls that wait");
+            assertFalse(thread.passEnds());
+        }
+    }
+
     /** Each has a batch whenever the thread looks, of a length of its own. */
     @Test
     void leasesShareTheTimeOfTheirBatches() {
