@@ -10,6 +10,7 @@ import io.farheap.cache.session.CacheSessionOptions;
 import io.farheap.latency.LatencyTracking;
 import io.farheap.lifetime.Closeables;
 import io.farheap.manager.AllocationCandidate;
+import io.farheap.manager.CacheDescription;
 import io.farheap.manager.CacheRequest;
 import io.farheap.manager.Reclaim;
 import io.farheap.manager.Tenant;
@@ -433,6 +434,13 @@ public final class CacheBuilder {
             public void expiring(Duration left) {
                 if (expiry != null) {
                     expiry.accept(left);
+                }
+            }
+
+            @Override
+            public void late(CacheDescription.LateMove move) {
+                if (reclaims != null) {
+                    reclaims.late(move.server(), move.lost(), Duration.ofMillis(move.leftMillis()));
                 }
             }
         };

@@ -2,6 +2,7 @@ package io.farheap.cache;
 
 import io.farheap.manager.Reclaim;
 import io.farheap.migration.MigrationResult;
+import java.time.Duration;
 
 /** Called when a cache moves off a server that is about to leave. */
 @FunctionalInterface
@@ -12,6 +13,17 @@ public interface ReclaimListener {
      * thread that moves the cache, which waits for this.
      */
     default void reclaiming(Reclaim alert) {}
+
+    /**
+     * Some regions cannot leave a server before it ends, as the manager expects: there is too little time, or no room
+     * for them elsewhere. What can be done without them is worth doing now; other regions continue to move. Called on a
+     * thread of its own, again if twice as many cannot, and again after the process has connected to another manager.
+     *
+     * @param server HOST:PORT
+     * @param regions how many cannot leave
+     * @param left the time until the server ends
+     */
+    default void late(String server, int regions, Duration left) {}
 
     /**
      * The cache has moved off the server as far as it could. Called on a thread that the next reclaim waits for.

@@ -45,6 +45,7 @@ import io.farheap.verbs.Context;
 import io.farheap.verbs.MemoryRegion;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -529,8 +530,9 @@ final class RegionCache extends Cache {
         }
 
         @Override
-        public MigrationResult migrate(List<Integer> regions, String from, String to, MigrationOptions how) {
-            return relocation.migrate(regions, from, to, how);
+        public MigrationResult migrate(
+                List<Integer> regions, String from, String to, MigrationOptions how, BooleanSupplier givesWay) {
+            return relocation.migrate(regions, from, to, how, givesWay);
         }
 
         @Override

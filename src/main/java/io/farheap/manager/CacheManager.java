@@ -132,6 +132,22 @@ public interface CacheManager {
     }
 
     /**
+     * A client claims a cache that the manager does not know, such as one that was given up while its client and
+     * servers were cut off. It is taken up again if a server reports that it holds it, also beyond the tenant's
+     * {@link Quota}. Repeated, it returns the cache's allocation.
+     *
+     * @param terms the cache's id, name, capacity, place and tenant; what is left of its lifetime; one candidate, with
+     *     which it runs
+     * @param generation the last one that the client knows
+     * @param regionBytes size of each of its regions
+     * @param shares the servers of all its regions
+     * @throws ControlException NOT_FOUND if the cache has ended, or no server reports that it holds it; BUSY if servers
+     *     of its have not reported so many regions yet: the client repeats the call, and regions that are not reported
+     *     after some 15 s are taken for lost, those that are reported not; INVALID_ARGUMENT
+     */
+    Allocation claim(CacheRequest terms, long generation, long regionBytes, List<RegionShare> shares);
+
+    /**
      * Extends the lifetime of a cache. Repeated, it counts from the repetition.
      *
      * @param lifetimeMillis from now; 0 for ever
@@ -226,6 +242,18 @@ public interface CacheManager {
     void drain(String address);
 
     /**
+     * Gives up a server that is silent and will not come back: what it holds of ended caches, and of caches whose
+     * clients are gone, counts as free, and it is forgotten as soon as no cache has regions there. Idempotent. A server
+     * that reports again is a server as before.
+     *
+     * @param address HOST:PORT
+     * @throws ControlException NOT_FOUND if no server there is known; INVALID_ARGUMENT if it reports; BUSY if it may
+     *     not have found this manager yet, or this manager hears no other server or has stood still, so that it may be
+     *     cut off itself
+     */
+    void forget(String address);
+
+    /**
      * Receives a server's report. A server sends one every second; a server that is silent for three seconds gets no
      * more caches.
      *
@@ -262,8 +290,8 @@ public interface CacheManager {
         void expiring(long cacheId, long leftMillis);
 
         /**
-         * A server of one of its caches has not reported for a while, or was restarted. Advice: the client's lease
-         * decides. Called once for each loss and connection.
+         * A server of one of its caches has not reported for a while, was restarted, or reports none of its regions as
+         * the cache's other servers do. Advice: the client's lease decides. Called once for each loss and connection.
          *
          * @param server HOST:PORT
          */
@@ -276,6 +304,17 @@ public interface CacheManager {
          * @param why a sentence
          */
         void ended(long cacheId, String why);
+
+        /**
+         * The manager does not know one of its caches: a client that has it claims it. May be called more than once.
+         */
+        default void unknown(long cacheId) {}
+
+        /**
+         * Some regions of one of its caches cannot leave a server before that ends, unless something changes. Called
+         * once for each server and connection, and again if twice as many cannot.
+         */
+        default void late(long cacheId, CacheDescription.LateMove move) {}
 
         /** The connection has ended: the process must attend again. Not called after {@link Attendance#close}. */
         void ended(ControlException why);

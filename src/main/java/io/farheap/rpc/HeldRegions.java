@@ -1,22 +1,26 @@
 package io.farheap.rpc;
 
 import java.lang.foreign.MemorySegment;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The regions that the client of the current call holds. Only the thread that executes the call may use it, and only
- * while it executes: a region that the client gives back goes to another client as soon as no server thread is in a
- * call. A handler that {@linkplain Reply#later answers later} copies the bytes it needs before it returns, or continues
- * as the server's work on one of its threads ({@code server.ServerWork}), where the same rule holds for each piece of
- * that work.
+ * The regions that the client of the current call holds. A lease has one such object. But for {@link #hold}, only the
+ * thread that executes the call may use it, and only while it executes: a region that the client gives back goes to
+ * another client as soon as no server thread is in a call. A handler that {@linkplain Reply#later answers later} copies
+ * the bytes it needs before it returns, or continues as the server's work on one of its threads
+ * ({@code server.ServerWork}), where the same rule holds for each piece of that work.
  */
 public final class HeldRegions {
 
     private final RegionHolders holders;
     private final long lease;
+    private final Long leaseKey;
     private final String client;
     private final Object process;
     private final MemoryLender lender;
+    /** Incremented before the thread that clears an entry waits for the server threads, read inside their gates. */
+    private final AtomicInteger changes = new AtomicInteger();
 
     /** Lends memory of a server to a client. */
     @FunctionalInterface
@@ -50,14 +54,30 @@ public final class HeldRegions {
     public HeldRegions(RegionHolders holders, long lease, String client, Object process, MemoryLender lender) {
         this.holders = holders;
         this.lease = lease;
+        this.leaseKey = lease;
         this.client = client;
         this.process = process;
         this.lender = lender;
     }
 
+    /**
+     * Enters a region as the client's from now on. The thread that grants the region calls it, before the client learns
+     * of the grant.
+     *
+     * @param region 0 to the number of regions - 1, which no lease holds
+     */
+    public void hold(int region) {
+        holders.hold(region, lease, changes);
+    }
+
     /** Identifies the lease: no two clients of a server have the same one. */
     public long lease() {
         return lease;
+    }
+
+    /** The number that {@link #lease} returns, as a key of a map: no object is made for each look. */
+    public Long leaseKey() {
+        return leaseKey;
     }
 
     /** The client's name, as it gave it. */
@@ -104,11 +124,11 @@ public final class HeldRegions {
     }
 
     /**
-     * A number that changes whenever a client gives a region back. A handler that continues a call which it began in an
-     * earlier round of its thread compares it, and if it changed asks again which regions the client holds.
+     * A number that changes whenever the client gives a region back. A handler that continues a call which it began in
+     * an earlier round of its thread compares it, and if it changed asks again which regions the client holds.
      */
     public int changes() {
-        return holders.cleared();
+        return changes.get();
     }
 
     /**

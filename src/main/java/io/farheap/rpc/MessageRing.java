@@ -51,6 +51,9 @@ import org.jspecify.annotations.Nullable;
  *       header covers the sequence, the lengths, every request and every payload, and the batch is executed only if it
  *       matches. If it does not, the server looks at the slot again in later rounds, and ends the connection after a
  *       second.
+ *   <li><em>A batch does not hold its server thread.</em> Of a batch with calls {@link #MOST_AT_ONCE} requests are
+ *       executed at a time; between them the thread leaves its gate, so regions that the client has lost meanwhile are
+ *       looked for before the rest. The batch is answered as a whole, and late answers to its calls wait for that.
  *   <li><em>A client that changes a batch later harms itself alone.</em> Each word that decides which memory is used
  *       (header, region, offset, length, arguments) is loaded once, checked, and kept in arrays of this process. Only
  *       the payload of a write is loaded again, when it is copied into the region, and its place and length are those
@@ -84,6 +87,12 @@ import org.jspecify.annotations.Nullable;
  * ended ring has failed its queue pair, so that the client's next operation on the connection fails too.
  */
 public final class MessageRing implements AutoCloseable {
+
+    /**
+     * The most requests of a batch with calls that a server thread executes before it opens its gate; the batch
+     * continues when the thread has looked at its other rings.
+     */
+    public static final int MOST_AT_ONCE = 32;
 
     private static final System.Logger LOG = System.getLogger(MessageRing.class.getName());
 
@@ -124,6 +133,19 @@ public final class MessageRing implements AutoCloseable {
     private final long[] places;
 
     private final int[] lengths;
+
+    // The batch that is being served: its requests and those that have been executed, equal if there is none; the next
+    // one's place, its answer's, and what the answer has so far.
+    private int count;
+    private int executed;
+    private int flags;
+    private boolean hasCalls;
+    private long requestAt;
+    private long answerAt;
+    private long answerHash;
+    private boolean refused;
+    /** {@link HeldRegions#changes} before the client's regions were looked up last. */
+    private int changes;
 
     @SuppressWarnings("unused")
     private long touched;
@@ -230,11 +252,15 @@ public final class MessageRing implements AutoCloseable {
     }
 
     /**
-     * Serves the next batch if it has arrived, and sends late answers to calls first.
+     * Serves the next batch if it has arrived, or the next {@link #MOST_AT_ONCE} requests of it, and sends late answers
+     * to calls first.
      *
-     * @return how many batches were served: 0 or 1
+     * @return 1 if there was something to serve, else 0
      */
     public int serve() {
+        if (executed < count) {
+            return continueBatch();
+        }
         long at = RingShape.CONTROL_BYTES + (long) slot * requestSlotBytes;
         long sequence = BatchFormat.sequence(in, at);
         if (ended
@@ -247,8 +273,8 @@ public final class MessageRing implements AutoCloseable {
             return 0;
         }
         long summary = BatchFormat.summary(in, at);
-        int count = BatchFormat.count(summary);
-        String fault = sequence != next ? "a sequence that is not the next" : parse(at, summary, count);
+        int requests = BatchFormat.count(summary);
+        String fault = sequence != next ? "a sequence that is not the next" : parse(at, summary, requests);
         if (fault != null) {
             torn(fault);
             return 0;
@@ -260,26 +286,78 @@ public final class MessageRing implements AutoCloseable {
             // another.
             reap();
         }
-        execute(at, count, BatchFormat.flags(summary));
-        if (pending != null && pending.tooMany()) {
-            end("it does not wait for answers to its calls");
-        }
+        count = requests;
+        executed = 0;
+        flags = BatchFormat.flags(summary);
+        requestAt = at + BatchFormat.HEADER_BYTES;
+        answerAt = answerSlot() + BatchFormat.HEADER_BYTES;
+        answerHash = BatchFormat.start();
+        refused = false;
+        execute();
         return 1;
     }
 
+    /** Executes more of a batch that was begun in an earlier round. Since then the client may have lost regions. */
+    private int continueBatch() {
+        if (ended || pending != null && callsFirst(pending) || !roomToAnswer()) {
+            return 0;
+        }
+        int now = held.changes();
+        if (now != changes) {
+            changes = now;
+            for (int i = executed; i < count; i++) {
+                if (lengths[i] != 0 && places[i] >= 0 && !held.holds((int) (places[i] / regionBytes))) {
+                    places[i] = -1;
+                }
+            }
+        }
+        execute();
+        return 1;
+    }
+
+    /** The regions of its client. */
+    public HeldRegions held() {
+        return held;
+    }
+
+    /** Whether its requests may be calls. */
+    public boolean takesCalls() {
+        return calls != null;
+    }
+
+    /** Sends late answers to calls, and serves no batch. */
+    public void answerCalls() {
+        if (!ended && pending != null) {
+            callsFirst(pending);
+        }
+    }
+
+    /** Whether a batch has arrived, or is being served. */
+    public boolean hasBatch() {
+        return executed < count
+                || BatchFormat.sequence(in, RingShape.CONTROL_BYTES + (long) slot * requestSlotBytes)
+                        != Math.max(0, next - slots);
+    }
+
+    private long answerSlot() {
+        return RingShape.CONTROL_BYTES + (long) slot * responseSlotBytes;
+    }
+
     /** @return the fault of a batch, or null if it is valid; its requests are then in the columns */
-    private @Nullable String parse(long slotAt, long summary, int count) {
+    private @Nullable String parse(long slotAt, long summary, int requests) {
         int bytes = BatchFormat.bytes(summary);
         if (bytes < BatchFormat.HEADER_BYTES
                 || bytes > requestSlotBytes
-                || count > batch
+                || requests > batch
                 || (BatchFormat.flags(summary) & ~BatchFormat.NOTIFY) != 0) {
             return "a header with a length, count or flag out of bounds";
         }
         long at = slotAt + BatchFormat.HEADER_BYTES;
         long end = slotAt + bytes;
         long hash = BatchFormat.start();
-        for (int i = 0; i < count; i++) {
+        changes = held.changes();
+        hasCalls = false;
+        for (int i = 0; i < requests; i++) {
             if (at > end - BatchFormat.REQUEST_BYTES) {
                 return "more requests than bytes";
             }
@@ -297,6 +375,7 @@ public final class MessageRing implements AutoCloseable {
                     return "a call whose arguments or reply are too long";
                 }
                 lengths[i] = 0;
+                hasCalls = true;
                 hash = calls.take(i, BatchFormat.region(request), inAddress + at, length, (int) offset, hash);
                 at += BatchFormat.padded(length);
                 continue;
@@ -320,19 +399,18 @@ public final class MessageRing implements AutoCloseable {
 
     // A length of 0 marks a call, which parse accepts only if there is an object for calls.
     @SuppressWarnings("NullAway")
-    private void execute(long slotAt, int count, int flags) {
-        touch(count);
-        long requestAt = slotAt + BatchFormat.HEADER_BYTES;
-        long responseSlot = RingShape.CONTROL_BYTES + (long) slot * responseSlotBytes;
-        long at = responseSlot + BatchFormat.HEADER_BYTES;
-        long hash = BatchFormat.start();
-        boolean refused = false;
-        for (int i = 0; i < count; i++) {
+    private void execute() {
+        int end = hasCalls ? Math.min(count, executed + MOST_AT_ONCE) : count;
+        touch(executed, end);
+        long from = requestAt;
+        long at = answerAt;
+        long hash = answerHash;
+        for (int i = executed; i < end; i++) {
             int length = lengths[i];
             long place = places[i];
-            requestAt += BatchFormat.REQUEST_BYTES;
+            from += BatchFormat.REQUEST_BYTES;
             if (length == 0) {
-                requestAt += calls.argumentBytes(i);
+                from += calls.argumentBytes(i);
                 int reply = calls.execute(i, at + Long.BYTES);
                 out.set(JAVA_LONG, at, reply);
                 BatchFormat.pad(outAddress + at + Long.BYTES, reply);
@@ -350,17 +428,36 @@ public final class MessageRing implements AutoCloseable {
                 at += BatchFormat.padded(length);
             } else {
                 if (place >= 0) {
-                    PayloadCopier.toRegion(inAddress + requestAt, regionsAddress + place, -length);
+                    PayloadCopier.toRegion(inAddress + from, regionsAddress + place, -length);
                 } else {
                     refused = true;
                 }
-                requestAt += BatchFormat.padded(-length);
+                from += BatchFormat.padded(-length);
             }
         }
+        if (hasCalls) {
+            calls.executed(executed, end);
+        }
+        executed = end;
+        requestAt = from;
+        answerAt = at;
+        answerHash = hash;
+        if (end == count) {
+            answer();
+        }
+        if (pending != null && pending.tooMany()) {
+            end("it does not wait for answers to its calls");
+        }
+    }
+
+    private void answer() {
+        long at = answerAt;
+        long hash = answerHash;
         if (refused) {
-            hash = statuses(at, count, hash);
+            hash = statuses(at, hash);
             at += BatchFormat.padded(count);
         }
+        long responseSlot = answerSlot();
         int bytes = (int) (at - responseSlot);
         BatchFormat.header(
                 out, responseSlot, next, BatchFormat.summary(bytes, count, refused ? BatchFormat.STATUSES : 0), hash);
@@ -376,10 +473,10 @@ public final class MessageRing implements AutoCloseable {
     /** Loads one word of each request's bytes, so that the cache misses overlap instead of following one another. */
     // As in execute.
     @SuppressWarnings("NullAway")
-    private void touch(int count) {
+    private void touch(int from, int end) {
         if (calls != null) {
             pending.begin(next, slot);
-            for (int i = 0; i < count; i++) {
+            for (int i = from; i < end; i++) {
                 if (lengths[i] == 0) {
                     places[i] = calls.touch(i);
                 }
@@ -388,7 +485,7 @@ public final class MessageRing implements AutoCloseable {
         // Nothing else is in this loop, so that the processor's out-of-order window reaches many of these loads at
         // once.
         long words = 0;
-        for (int i = 0; i < count; i++) {
+        for (int i = from; i < end; i++) {
             if (places[i] >= 0) {
                 words += regions.get(JAVA_LONG, places[i] & ~7L);
             }
@@ -396,7 +493,7 @@ public final class MessageRing implements AutoCloseable {
         touched = words;
     }
 
-    private long statuses(long at, int count, long hash) {
+    private long statuses(long at, long hash) {
         for (int i = 0; i < count; i++) {
             out.set(JAVA_BYTE, at + i, status(i));
         }
@@ -416,13 +513,17 @@ public final class MessageRing implements AutoCloseable {
     }
 
     /**
-     * Sends answers to calls that were put off, and reads the client's wanted word.
+     * Sends answers to calls that were put off, and reads the client's wanted word. Answers to calls of a batch that is
+     * executed in parts wait until the batch is answered, as its client awaits none of these before, and so do those
+     * that were given after them.
      *
      * @return whether the send queue has no room for more answers
      */
     private boolean callsFirst(PendingCalls waiting) {
         int left = LATER_AT_ONCE;
-        for (PendingCall call = waiting.nextAnswer(); call != null && left-- > 0; call = waiting.nextAnswer()) {
+        for (PendingCall call = waiting.nextAnswer();
+                call != null && call.sequence < next && left-- > 0;
+                call = waiting.nextAnswer()) {
             if (!roomToAnswer()) {
                 return true;
             }

@@ -16,11 +16,8 @@ public final class RegionHolders {
     private final MemorySegment memory;
     private final long regionBytes;
     private final long[] leases;
-    /**
-     * How often an entry was cleared. Incremented before the clearing thread waits for the server threads, read inside
-     * their gates.
-     */
-    private final AtomicInteger cleared = new AtomicInteger();
+    /** The {@link HeldRegions#changes} of each region's last holder. Used by threads that grant and take regions. */
+    private final AtomicInteger[] changes;
 
     /**
      * Views of the regions, each made when a handler first asks. Any server thread writes them; two threads write equal
@@ -33,6 +30,7 @@ public final class RegionHolders {
         this.memory = memory;
         this.regionBytes = regionBytes;
         this.leases = new long[regions];
+        this.changes = new AtomicInteger[regions];
         this.segments = new MemorySegment[regions];
     }
 
@@ -45,27 +43,19 @@ public final class RegionHolders {
         return regionBytes;
     }
 
-    /**
-     * Enters the lease that holds a region from now on. The thread that grants the region calls it, before the client
-     * learns of the grant.
-     *
-     * @param region 0 to the number of regions - 1, whose entry is clear
-     */
-    public void hold(int region, long lease) {
+    /** As {@link HeldRegions#hold}. */
+    void hold(int region, long lease, AtomicInteger changesOfLease) {
+        changes[region] = changesOfLease;
         leases[region] = lease;
     }
 
     /**
-     * Clears a region's entry. The thread that takes the region calls it, and then waits until every server thread has
-     * left its gate.
+     * Clears the entry of a region that a lease holds. The thread that takes the region calls it, and then waits until
+     * every server thread has left its gate.
      */
     public void clear(int region) {
         leases[region] = NOBODY;
-        cleared.incrementAndGet();
-    }
-
-    int cleared() {
-        return cleared.get();
+        changes[region].incrementAndGet();
     }
 
     /**

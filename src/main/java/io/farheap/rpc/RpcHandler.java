@@ -46,4 +46,10 @@ public interface RpcHandler {
      * @return the length of the reply, 0 to {@link Reply#capacity}; or {@link #LATER}
      */
     int execute(HeldRegions held, Arguments arguments, Reply reply);
+
+    /**
+     * Called when the calls of a batch have been executed that the server executes without looking at another ring. The
+     * default does nothing.
+     */
+    default void executed() {}
 }

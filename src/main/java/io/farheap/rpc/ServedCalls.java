@@ -146,6 +146,18 @@ final class ServedCalls implements AutoCloseable {
         return 0;
     }
 
+    /** Tells the handlers of these calls that all of them have been executed. */
+    void executed(int from, int end) {
+        RpcHandler last = null;
+        for (int i = from; i < end; i++) {
+            RpcHandler each = handler[i];
+            if (each != null && each != last) {
+                each.executed();
+                last = each;
+            }
+        }
+    }
+
     /** The padded length of a call's arguments in the request batch. */
     int argumentBytes(int index) {
         return BatchFormat.padded(bytes[index]);

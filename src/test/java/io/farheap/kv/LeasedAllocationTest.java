@@ -26,6 +26,7 @@ class LeasedAllocationTest {
     private static final int REQUESTS = Effort.count(3_000);
     /** Of values in pieces. */
     private static final int LONG_REQUESTS = 200;
+
     private static final int KEYS = 50;
     private static final long REGION = 4 << 20;
 

@@ -267,8 +267,10 @@ class LeasedMapTest {
                         .memory(REGION)
                         .objects(1000)
                         .create();
-                FarMap second = servers.named(two[1]).memory(REGION).objects(1000).create()) {
-            MapException e = assertThrows(MapException.class, () -> servers.named(two).open());
+                FarMap second =
+                        servers.named(two[1]).memory(REGION).objects(1000).create()) {
+            MapException e =
+                    assertThrows(MapException.class, () -> servers.named(two).open());
             assertTrue(String.valueOf(e.getMessage()).contains("name the servers of one map"), e::getMessage);
             assertEquals(first.name(), second.name());
         }

@@ -202,16 +202,17 @@ class LeasedValuesTest {
                             : session.get(key, begun);
                     begun += more ? 1 : 0;
                 }
-                if (!more && session.poll((tag, status, memory, at, bytes) -> {
-                            assertEquals(KvStatus.DONE, status);
-                            tags.add(tag);
-                            if (tag % 7 != 6) {
-                                byte[] copy = new byte[bytes];
-                                MemorySegment.copy(memory, at, MemorySegment.ofArray(copy), 0, bytes);
-                                assertArrayEquals(values.get((int) (tag % 20)), copy, "request " + tag);
-                            }
-                        })
-                        == 0) {
+                if (!more
+                        && session.poll((tag, status, memory, at, bytes) -> {
+                                    assertEquals(KvStatus.DONE, status);
+                                    tags.add(tag);
+                                    if (tag % 7 != 6) {
+                                        byte[] copy = new byte[bytes];
+                                        MemorySegment.copy(memory, at, MemorySegment.ofArray(copy), 0, bytes);
+                                        assertArrayEquals(values.get((int) (tag % 20)), copy, "request " + tag);
+                                    }
+                                })
+                                == 0) {
                     session.await(1_000_000);
                 }
             }
@@ -224,7 +225,7 @@ class LeasedValuesTest {
     /** Another process replaces the value all the time: each get ends, with a whole value. */
     @Test
     void aGetEndsBesideSets() throws Exception {
-        String[] one = servers.startAll(1, REGIONS + 1, REGION);
+        String[] one = servers.startAll(1, REGIONS + 2, REGION);
         for (Duration term : List.of(Duration.ZERO, Duration.ofMillis(20))) {
             AtomicBoolean ended = new AtomicBoolean();
             try (FarMap map = servers.named(one)
@@ -257,8 +258,8 @@ class LeasedValuesTest {
                 }
                 map.drop();
             }
-            // The area's region, too.
-            servers.awaitFree(0, REGIONS + 1);
+            // The regions of both areas, too.
+            servers.awaitFree(0, REGIONS + 2);
         }
     }
 
@@ -288,7 +289,8 @@ class LeasedValuesTest {
                             i,
                             new SplittableRandom(seed + i),
                             MapHistoryTest.Beside.NOTHING);
-                    running.add(executor.submit(() -> client.patient().words(8_000).run(REQUESTS)));
+                    running.add(
+                            executor.submit(() -> client.patient().words(8_000).run(REQUESTS)));
                 }
                 List<MapHistoryTest.Event> events = new ArrayList<>();
                 for (Future<List<MapHistoryTest.Event>> each : running) {
@@ -348,8 +350,7 @@ class LeasedValuesTest {
                         .memory(REGIONS * REGION)
                         .create();
                 MapSession session = map.openSession()) {
-            MapException e =
-                    assertThrows(MapException.class, () -> session.set(TestServers.key(1), new byte[LONG]));
+            MapException e = assertThrows(MapException.class, () -> session.set(TestServers.key(1), new byte[LONG]));
             assertTrue(String.valueOf(e.getMessage()).contains("no region of"), e::getMessage);
             assertNull(session.get(TestServers.key(1)));
             session.set(TestServers.key(1), new byte[16_000]);

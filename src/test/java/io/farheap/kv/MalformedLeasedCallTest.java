@@ -150,10 +150,11 @@ class MalformedLeasedCallTest {
                     MapSession session = map.openSession()) {
                 RemoteServer server = process.attach(one[0]);
                 RemoteSpace space = process.openSpace(server, SpaceKey.of(NAME, TestServers.TOKEN));
-                BlockChecksum checksum =
-                        new BlockChecksum(LeasedDescriptor.decode(space.descriptor(), NAME).keyHash());
+                BlockChecksum checksum = new BlockChecksum(
+                        LeasedDescriptor.decode(space.descriptor(), NAME).keyHash());
                 RemoteRegion area = process.allocate(server, 1).getFirst();
-                int stranger = other.allocate(other.attach(one[0]), 1).getFirst().regionId();
+                int stranger =
+                        other.allocate(other.attach(one[0]), 1).getFirst().regionId();
                 try (RpcQueue queue = process.openRpcQueue(options);
                         RemoteQueue writes = process.openQueue(QueueOptions.DEFAULT);
                         RegisteredBuffer value = process.register(length);
@@ -223,11 +224,7 @@ class MalformedLeasedCallTest {
                                 "form " + form);
                     }
                     for (int operation : new int[] {
-                        LeasedCalls.GET,
-                        LeasedCalls.DELETE,
-                        LeasedCalls.TOUCH,
-                        LeasedCalls.INCREMENT,
-                        LeasedCalls.RENEW
+                        LeasedCalls.GET, LeasedCalls.DELETE, LeasedCalls.TOUCH, LeasedCalls.INCREMENT, LeasedCalls.RENEW
                     }) {
                         assertEquals(LeasedCalls.WRONG, set.call(operation, 1, length, id, 0, sum, count++));
                     }

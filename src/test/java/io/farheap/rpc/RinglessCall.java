@@ -16,13 +16,27 @@ public final class RinglessCall {
 
     /** Has a handler begin and execute a call with these arguments, whose reply is dropped. */
     public static int execute(RpcHandler handler, HeldRegions held, MemorySegment message, MemorySegment answer) {
+        return execute(handler, held, message, answer, 1)[0];
+    }
+
+    /** Has a handler begin and execute so many calls as one batch; returns what it returned for each. */
+    public static int[] execute(
+            RpcHandler handler, HeldRegions held, MemorySegment message, MemorySegment answer, int calls) {
         int capacity = (int) answer.byteSize();
         Arguments arguments = new Arguments(message);
-        arguments.set(0, (int) message.byteSize(), capacity);
-        Reply reply = new Reply(new PendingCalls(new RingShape(1, 1, capacity, true), () -> {}), answer);
-        reply.set(0, 0, capacity);
-        handler.touch(held, arguments);
-        return handler.execute(held, arguments, reply);
+        Reply reply = new Reply(new PendingCalls(new RingShape(1, calls, capacity, true), () -> {}), answer);
+        int[] lengths = new int[calls];
+        for (int i = 0; i < calls; i++) {
+            arguments.set(0, (int) message.byteSize(), capacity);
+            handler.touch(held, arguments);
+        }
+        for (int i = 0; i < calls; i++) {
+            arguments.set(0, (int) message.byteSize(), capacity);
+            reply.set(i, 0, capacity);
+            lengths[i] = handler.execute(held, arguments, reply);
+        }
+        handler.executed();
+        return lengths;
     }
 
     public boolean answered() {

@@ -23,7 +23,7 @@ public class StolenCallStress {
     /** Shared by all tests, because none is executed, and their native memory is expensive. */
     private static final RunningCall[] SHARED = {new RunningCall(), new RunningCall(), new RunningCall()};
 
-    private final RunQueue queue = new RunQueue();
+    private final RunQueue queue = new RunQueue(() -> 0);
     // The state that slices leave in each call: both numbers are equal before and after a slice.
     private final int[] first = new int[CALLS];
     private final int[] second = new int[CALLS];
@@ -34,7 +34,7 @@ public class StolenCallStress {
 
     public StolenCallStress() {
         for (RunningCall call : SHARED) {
-            queue.add(call, LEASE);
+            queue.add(call, LEASE, 0);
         }
     }
 
@@ -52,7 +52,7 @@ public class StolenCallStress {
             RunningCall call = queue.take();
             if (call != null) {
                 spoilt += slice(call);
-                queue.add(call, LEASE);
+                queue.add(call, LEASE, 0);
             }
         }
         own = queue.take();
@@ -69,7 +69,7 @@ public class StolenCallStress {
                 spoiltByThief += slice(some[i]);
             }
             for (int i = 1; i < count; i++) {
-                queue.add(some[i], LEASE);
+                queue.add(some[i], LEASE, 0);
             }
         }
         stolen = first;

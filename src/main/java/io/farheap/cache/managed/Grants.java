@@ -8,6 +8,7 @@ import io.farheap.manager.RegionShare;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
@@ -23,16 +24,28 @@ final class Grants {
 
     private final Map<String, SignedGrant> grants = new ConcurrentHashMap<>();
     private final Supplier<Allocation> again;
+    private final AtomicLong generation = new AtomicLong();
 
     /** @param again asks the manager for the cache's allocation */
     Grants(Supplier<Allocation> again) {
         this.again = again;
     }
 
-    /** Stores the grants of the manager's latest answer. */
+    /** Stores the grants of the manager's latest answer, and its generation. */
     void put(Allocation allocation) {
+        saw(allocation.generation());
         put(allocation.shares());
         put(allocation.reserved());
+    }
+
+    /** The manager has named a generation of the cache. */
+    void saw(long named) {
+        generation.accumulateAndGet(named, Math::max);
+    }
+
+    /** Returns the latest generation of the cache that the manager has named: servers may have grants of it. */
+    long generation() {
+        return generation.get();
     }
 
     void put(List<RegionShare> shares) {

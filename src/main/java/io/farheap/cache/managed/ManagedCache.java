@@ -5,6 +5,7 @@ import io.farheap.migration.MigrationOptions;
 import io.farheap.migration.MigrationResult;
 import io.farheap.remote.contract.RemoteRegion;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 /** A cache, as its management uses it. Methods without a comment are those of {@code Cache}. */
@@ -43,8 +44,11 @@ public interface ManagedCache {
 
     /**
      * Moves regions off a server that {@link #retire} ends then; if it stays in use, the caller calls {@link #stay}.
+     *
+     * @param givesWay asked before each region: if it is true, the others stay
      */
-    MigrationResult migrate(List<Integer> regions, String from, String to, MigrationOptions how);
+    MigrationResult migrate(
+            List<Integer> regions, String from, String to, MigrationOptions how, BooleanSupplier givesWay);
 
     void stay();
 

@@ -2,12 +2,12 @@ package io.farheap.cache.managed;
 
 import io.farheap.cache.contract.CacheException;
 import io.farheap.control.ControlException;
-import io.farheap.control.ControlException.Code;
 import io.farheap.control.SignedGrant;
 import io.farheap.control.plane.ControlPlane;
 import io.farheap.lifetime.Closeables;
 import io.farheap.manager.Allocation;
 import io.farheap.manager.AllocationCandidate;
+import io.farheap.manager.CacheDescription;
 import io.farheap.manager.CacheManager;
 import io.farheap.manager.CacheRequest;
 import io.farheap.manager.Reclaim;
@@ -50,11 +50,17 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
 
         /** The lifetime is about to end. Called on a thread of its own. */
         void expiring(Duration left);
+
+        /** As {@code ReclaimListener.late}. */
+        void late(CacheDescription.LateMove move);
     }
 
     private static final System.Logger LOG = System.getLogger(ManagedCacheClient.class.getName());
     /** Between two renewals of reserved room: one of them may be late. */
     private static final long RENEW_MILLIS = CacheManager.GROWTH_MILLIS / 4;
+
+    /** A manager that says that so much less is left has another time of day than before. */
+    private static final long WRONG_MILLIS = 60_000;
 
     private final ManagerConnection manager;
     private final String name;
@@ -67,6 +73,10 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
     private final ReclaimWorker reclaims;
     private volatile @Nullable ManagedCache cache;
     private volatile @Nullable String endedWhy;
+    /** Held while the lifetime is set, so that the manager's answer counts before its next message. */
+    private final Object lifetimeLock = new Object();
+    /** When the cache's lifetime ends, as {@code nanoTime}; 0 for never. */
+    private volatile long endsAt;
 
     /** Requests servers, and receives alerts about them from then on. */
     private ManagedCacheClient(
@@ -80,18 +90,46 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
         grants = new Grants(() -> manager.call(asked -> asked.reallocate(request.cacheId(), 1)));
         servers = new ManagedServers(grants, name);
         reclaims = new ReclaimWorker(name, new ReclaimMoves());
+        endsAt = endsAt(request.lifetimeMillis());
         manager.add(request.cacheId(), this);
         try {
             allocation = manager.allocate(request);
             grants.put(allocation);
-            telling = new ManagerReporter(manager, allocation, name, reclaims::isClosed);
+            telling = new ManagerReporter(
+                    manager, allocation, name, grants, bytes -> terms(request, bytes), reclaims::isClosed);
         } catch (Throwable e) {
             manager.remove(request.cacheId());
-            if (e instanceof ControlException unknown && unknown.code() == Code.DEADLINE_EXCEEDED) {
+            if (e instanceof ControlException unknown && mayHaveHappened(unknown)) {
                 Closeables.after(e, () -> deallocate(request.cacheId()));
             }
             throw e;
         }
+    }
+
+    private static boolean mayHaveHappened(ControlException e) {
+        return switch (e.code()) {
+            case DEADLINE_EXCEEDED, UNAVAILABLE, CANCELLED -> true;
+            default -> false;
+        };
+    }
+
+    /** The terms on which the cache is allocated, with another capacity and for the rest of its lifetime. */
+    private CacheRequest terms(CacheRequest request, long bytes) {
+        long ends = endsAt;
+        return new CacheRequest(
+                request.cacheId(),
+                request.clientId(),
+                request.name(),
+                bytes,
+                ends == 0 ? 0 : leftMillis(ends),
+                request.place(),
+                List.of(telling.candidate()),
+                request.tenant());
+    }
+
+    /** Returns when a lifetime from now ends, as {@code nanoTime}; 0 for never. */
+    private static long endsAt(long lifetimeMillis) {
+        return lifetimeMillis == 0 ? 0 : System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(lifetimeMillis) | 1;
     }
 
     /**
@@ -179,6 +217,7 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
 
     @Override
     public void reclaim(Reclaim alert) {
+        grants.saw(alert.generation());
         if (alert.targets().isEmpty()) {
             reclaims.announce(alert);
         } else {
@@ -190,9 +229,51 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
     public void expiring(long leftMillis) {
         // This thread receives the manager's alerts and answers for all caches, so a listener that calls the manager
         // must not run on it.
-        Thread.ofVirtual()
-                .name("farheap-expiring-" + name)
-                .start(() -> guarded(() -> listener.expiring(Duration.ofMillis(leftMillis))));
+        Thread.ofVirtual().name("farheap-expiring-" + name).start(() -> {
+            if (!corrects(leftMillis)) {
+                guarded(() -> listener.expiring(Duration.ofMillis(leftMillis)));
+            }
+        });
+    }
+
+    /**
+     * Tells the manager what is left of the lifetime by the clock of this process, if that is much more than the
+     * manager says: its time of day may have been set, and its own clock began with it.
+     *
+     * @return whether the manager has the longer lifetime now
+     */
+    private boolean corrects(long leftMillis) {
+        if (cache == null) {
+            return false;
+        }
+        synchronized (lifetimeLock) {
+            long left = endsAt == 0 ? Long.MAX_VALUE : leftMillis(endsAt);
+            if (left - leftMillis < WRONG_MILLIS) {
+                return false;
+            }
+            try {
+                manager.call(asked -> asked.extend(cacheId(), endsAt == 0 ? 0 : left));
+                LOG.log(
+                        System.Logger.Level.WARNING,
+                        "the manager had another time of day than when cache " + name
+                                + " was allocated, and has the cache's lifetime from this process again");
+                return true;
+            } catch (ControlException e) {
+                LOG.log(
+                        System.Logger.Level.WARNING,
+                        "the manager ends cache " + name + " too early, and does not extend it: " + e.getMessage());
+                return false;
+            }
+        }
+    }
+
+    private static long leftMillis(long ends) {
+        return Math.max(1, TimeUnit.NANOSECONDS.toMillis(ends - System.nanoTime()));
+    }
+
+    @Override
+    public void late(CacheDescription.LateMove move) {
+        Thread.ofVirtual().name("farheap-late-" + name).start(() -> guarded(() -> listener.late(move)));
     }
 
     @Override
@@ -200,6 +281,14 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
         ManagedCache managed = cache;
         if (managed != null) {
             managed.doubt(server);
+        }
+    }
+
+    @Override
+    public void unknown() {
+        // It is not known either while it is being allocated.
+        if (cache != null && endedWhy == null) {
+            reclaims.changed();
         }
     }
 
@@ -232,9 +321,24 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
     public void extend(@Nullable Duration lifetime) {
         requireNotEnded();
         try {
-            manager.call(asked -> asked.extend(cacheId(), CacheRequest.millis(lifetime)));
+            extendMillis(CacheRequest.millis(lifetime));
         } catch (ControlException | IllegalArgumentException e) {
             throw new CacheException("cache " + name + " is not extended: " + e.getMessage(), e);
+        }
+    }
+
+    private void extendMillis(long millis) {
+        synchronized (lifetimeLock) {
+            long ends = endsAt(millis);
+            try {
+                manager.call(asked -> asked.extend(cacheId(), millis));
+                endsAt = ends;
+            } catch (ControlException e) {
+                if (mayHaveHappened(e) && endsAt != 0 && (ends == 0 || ends - endsAt > 0)) {
+                    endsAt = ends;
+                }
+                throw e;
+            }
         }
     }
 
@@ -307,10 +411,13 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
         List<String> connected = new ArrayList<>();
         try {
             for (RegionShare target : alert.targets()) {
+                if (mustGiveWay(alert)) {
+                    break;
+                }
                 if (servers.connect(cache, target.address())) {
                     connected.add(target.address());
                 }
-                moved = moved.plus(moveShare(cache, server, target, times));
+                moved = moved.plus(moveShare(cache, alert, target, times));
             }
             if (ManagedServers.regionsOn(cache, server).isEmpty()) {
                 cache.retire(server);
@@ -340,18 +447,28 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
         }
     }
 
-    /** The cache does not become smaller between the look and the move. */
-    private MigrationResult moveShare(ManagedCache cache, String server, RegionShare target, MoveTimes times) {
+    /**
+     * Moves the regions that a target has room for. It gives way to a move off a server that ends before, and for which
+     * the manager says that it cannot wait. The cache does not become smaller between the look and the move.
+     */
+    private MigrationResult moveShare(ManagedCache cache, Reclaim alert, RegionShare target, MoveTimes times) {
         return cache.unmoved(() -> {
-            List<Integer> regions = cache.hottestFirst(ManagedServers.regionsOn(cache, server));
-            int share = Math.min(regions.size(), target.regions());
+            List<Integer> regions = cache.hottestFirst(ManagedServers.regionsOn(cache, alert.server()));
+            if (regions.isEmpty()) {
+                return MigrationResult.NONE;
+            }
+            List<Integer> some = regions.subList(0, Math.min(regions.size(), target.regions()));
             times.moves();
             try {
-                return cache.migrate(regions.subList(0, share), server, target.address(), how);
+                return cache.migrate(some, alert.server(), target.address(), how, () -> mustGiveWay(alert));
             } finally {
                 times.moved();
             }
         });
+    }
+
+    private boolean mustGiveWay(Reclaim alert) {
+        return reclaims.isToLeave(alert.generation(), alert.server());
     }
 
     /** The application has changed the cache's servers or capacity: reports that to the manager soon. */
@@ -383,7 +500,10 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
             RoomRenewal room = RoomRenewal.start(
                     name,
                     RENEW_MILLIS,
-                    () -> manager.call(asked -> asked.reserve(cacheId(), server, regions)),
+                    () -> {
+                        Allocation renewed = manager.call(asked -> asked.reserve(cacheId(), server, regions));
+                        grants.put(renewed);
+                    },
                     this::changed,
                     () -> reclaims.isToLeave(reserved.generation(), left));
             try {

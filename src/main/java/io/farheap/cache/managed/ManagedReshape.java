@@ -108,7 +108,7 @@ public final class ManagedReshape {
                     room.remove();
                     to++;
                 }
-                cache.migrate(there.subList(from, to), server, target, how);
+                cache.migrate(there.subList(from, to), server, target, how, () -> false);
                 from = to;
             }
         }

@@ -4,6 +4,7 @@ import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
 import io.farheap.manager.Allocation;
 import io.farheap.manager.AllocationCandidate;
+import io.farheap.manager.CacheRequest;
 import io.farheap.manager.Reclaim;
 import io.farheap.manager.ReclaimOutcome;
 import io.farheap.manager.RegionShare;
@@ -13,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.BooleanSupplier;
+import java.util.function.LongFunction;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -34,11 +36,28 @@ final class ManagerReporter {
     private final BooleanSupplier closed;
     /** The configuration that the cache runs with. */
     private volatile AllocationCandidate candidate;
+
+    private final long regionBytes;
+    private final LongFunction<CacheRequest> terms;
+    private final Grants grants;
     /** In sequence; the reclaim worker's thread. */
     private int refusals;
 
-    /** @param closed whether reports have to end */
-    ManagerReporter(ManagerConnection manager, Allocation allocation, String name, BooleanSupplier closed) {
+    /**
+     * @param grants receives the allocation if the manager takes the cache up again
+     * @param terms returns the cache's terms, with a capacity, and with what is left of its lifetime
+     * @param closed whether reports have to end
+     */
+    ManagerReporter(
+            ManagerConnection manager,
+            Allocation allocation,
+            String name,
+            Grants grants,
+            LongFunction<CacheRequest> terms,
+            BooleanSupplier closed) {
+        this.regionBytes = allocation.regionBytes();
+        this.terms = terms;
+        this.grants = grants;
         this.manager = manager;
         this.cacheId = allocation.cacheId();
         this.name = name;
@@ -67,7 +86,8 @@ final class ManagerReporter {
                     LOG.log(
                             System.Logger.Level.WARNING,
                             "the manager refuses the new places of cache " + name + "'s regions: " + e.getMessage());
-                    return e.code() != Code.NOT_FOUND;
+                    // A cache that is not known is claimed by the next report.
+                    return true;
                 }
             }
             if (!pause()) {
@@ -90,6 +110,9 @@ final class ManagerReporter {
         try {
             now(cache);
         } catch (RuntimeException e) {
+            if (e instanceof ControlException unknown && unknown.code() == Code.NOT_FOUND) {
+                return claim(cache);
+            }
             boolean answered = !(e instanceof ControlException answer) || refused(answer);
             refusals += answered ? 1 : 0;
             if (refusals == MANY_REFUSALS && answered) {
@@ -97,8 +120,7 @@ final class ManagerReporter {
                         System.Logger.Level.WARNING,
                         "the manager still refuses the report that cache " + name + " has changed: " + e.getMessage());
             }
-            // The manager knows no such cache any more.
-            return e instanceof ControlException answer && answer.code() == Code.NOT_FOUND;
+            return false;
         }
         if (refusals >= MANY_REFUSALS) {
             LOG.log(
@@ -107,6 +129,38 @@ final class ManagerReporter {
         }
         refusals = 0;
         return true;
+    }
+
+    /**
+     * Claims the cache from a manager that does not know it.
+     *
+     * @return false if it has to be claimed again; true also if the manager has ended the cache, or no server of the
+     *     cache has reported to it: then the leases decide
+     */
+    private boolean claim(ManagedCache cache) {
+        try {
+            Allocation again = cache.unmoved(() -> {
+                CacheRequest all = terms.apply(cache.capacity());
+                List<RegionShare> shares = shares(cache, null);
+                return manager.call(asked -> asked.claim(all, grants.generation(), regionBytes, shares));
+            });
+            grants.put(again);
+            if (closed.getAsBoolean()) {
+                // The manager may have executed this after it forgot the cache.
+                manager.call(asked -> {
+                    asked.deallocate(cacheId);
+                    return cacheId;
+                });
+            }
+            LOG.log(System.Logger.Level.INFO, "the manager has taken cache " + name + " up again");
+            return true;
+        } catch (ControlException e) {
+            boolean wrong = e.code() == Code.INVALID_ARGUMENT;
+            LOG.log(
+                    wrong ? System.Logger.Level.WARNING : System.Logger.Level.DEBUG,
+                    "the manager does not take cache " + name + " up again: " + e.getMessage());
+            return wrong || e.code() == Code.NOT_FOUND;
+        }
     }
 
     /** Reports the cache's present state, which ends a change that the manager has planned for it. */
@@ -137,7 +191,9 @@ final class ManagerReporter {
             @Nullable AllocationCandidate now,
             List<RegionShare> shares,
             @Nullable ReclaimOutcome outcome) {
-        return manager.call(told -> told.moved(cacheId, generation, bytes, now, shares, outcome));
+        Allocation told = manager.call(asked -> asked.moved(cacheId, generation, bytes, now, shares, outcome));
+        grants.saw(told.generation());
+        return told;
     }
 
     /**

@@ -36,6 +36,8 @@ final class ReclaimWorker {
     private static final long FIRST_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
     private static final long LONGEST_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(5);
+    /** For how long the end of the thread is waited for at most. */
+    private static final long END_MILLIS = 200;
 
     private final String name;
     private final ReclaimHandler work;
@@ -211,7 +213,8 @@ final class ReclaimWorker {
     }
 
     /**
-     * Follows no alert from now on, and interrupts the move that is under way, which ends by itself.
+     * Follows no alert from now on, and interrupts the move that is under way, which ends by itself. Waits a moment for
+     * the thread's end.
      *
      * @return false if it was closed before
      */
@@ -226,6 +229,12 @@ final class ReclaimWorker {
         }
         if (moving != null && moving != Thread.currentThread()) {
             moving.interrupt();
+            try {
+                // What it tells the manager should come before what the caller tells it.
+                moving.join(END_MILLIS);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
         }
         return true;
     }

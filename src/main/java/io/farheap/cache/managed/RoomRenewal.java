@@ -58,13 +58,20 @@ public final class RoomRenewal implements AutoCloseable {
             renew.run();
             return true;
         } catch (RuntimeException e) {
-            if (e instanceof ControlException answer
-                    && (answer.code() == Code.UNAVAILABLE || answer.code() == Code.DEADLINE_EXCEEDED)) {
+            if (e instanceof ControlException answer && isNoAnswer(answer.code())) {
                 return true;
             }
             refusal = e;
             return false;
         }
+    }
+
+    /** A call is also abandoned if the connection that it shares with others is closed. */
+    private static boolean isNoAnswer(Code code) {
+        return switch (code) {
+            case UNAVAILABLE, DEADLINE_EXCEEDED, CANCELLED -> true;
+            default -> false;
+        };
     }
 
     /**

@@ -20,6 +20,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.Deque;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
@@ -46,15 +47,17 @@ public final class CacheMoves {
      * @param source the server that they leave; null to move all of each region, wherever its parts are
      * @param destinations the servers to try for the next region, the best first
      * @param hasty whether it should end soon, whatever that costs the load
+     * @param givesWay asked before each region: if it is true, the others stay
      */
     private record MovePlan(
             @Nullable RemoteServer source,
             Supplier<List<RemoteServer>> destinations,
             MigrationOptions how,
-            boolean hasty) {
+            boolean hasty,
+            BooleanSupplier givesWay) {
 
-        static MovePlan to(RemoteServer destination, MigrationOptions how, boolean hasty) {
-            return new MovePlan(null, () -> List.of(destination), how, hasty);
+        static MovePlan to(RemoteServer destination, MigrationOptions how, boolean hasty, BooleanSupplier givesWay) {
+            return new MovePlan(null, () -> List.of(destination), how, hasty, givesWay);
         }
     }
 
@@ -89,10 +92,17 @@ public final class CacheMoves {
     /**
      * Moves regions off a server that the cache is going to leave: a call of {@link #offServer}, or of {@link #stay},
      * has to follow.
+     *
+     * @param givesWay asked before each region: if it is true, the others stay
      */
-    MigrationResult leave(RemoteServer source, List<Integer> regions, RemoteServer destination, MigrationOptions how) {
+    MigrationResult leave(
+            RemoteServer source,
+            List<Integer> regions,
+            RemoteServer destination,
+            MigrationOptions how,
+            BooleanSupplier givesWay) {
         migration.leave(source);
-        return moveAll(regions, MovePlan.to(destination, how, true), _ -> {});
+        return moveAll(regions, MovePlan.to(destination, how, true, givesWay), _ -> {});
     }
 
     /**
@@ -125,7 +135,7 @@ public final class CacheMoves {
      */
     MigrationResult toServer(
             List<Integer> regions, RemoteServer destination, MigrationOptions how, Consumer<MigrationResult> moved) {
-        return moveAll(regions, MovePlan.to(destination, how, how.pause() == PauseScope.CACHE), moved);
+        return moveAll(regions, MovePlan.to(destination, how, how.pause() == PauseScope.CACHE, () -> false), moved);
     }
 
     /**
@@ -142,7 +152,8 @@ public final class CacheMoves {
                 .toList();
         migration.leave(source);
         try {
-            MigrationResult total = moveAll(regions, new MovePlan(source, () -> byRoom(source), how, true), moved);
+            MovePlan way = new MovePlan(source, () -> byRoom(source), how, true, () -> false);
+            MigrationResult total = moveAll(regions, way, moved);
             migration.left(source);
             return total;
         } catch (Throwable e) {
@@ -161,7 +172,7 @@ public final class CacheMoves {
         }
         Deque<MovePrefetcher> ahead = new ArrayDeque<>();
         try {
-            for (int i = 0; i < regions.size(); i++) {
+            for (int i = 0; i < regions.size() && !way.givesWay().getAsBoolean(); i++) {
                 ReadyMove ready = ahead.isEmpty() ? null : ahead.removeFirst().take();
                 int last = way.hasty() ? Math.min(i + MOST_AHEAD, regions.size() - 1) : i;
                 for (int next = i + 1 + ahead.size(); next <= last; next++) {

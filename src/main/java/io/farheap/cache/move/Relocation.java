@@ -14,6 +14,7 @@ import io.farheap.remote.contract.RemoteServer;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -164,11 +165,14 @@ public final class Relocation {
 
     /**
      * Moves regions off a server that {@link #leave} retires then; if it stays in use, the caller calls {@link #stay}.
+     *
+     * @param givesWay asked before each region: if it is true, the others stay
      */
-    public MigrationResult migrate(List<Integer> regions, String from, String to, MigrationOptions how) {
+    public MigrationResult migrate(
+            List<Integer> regions, String from, String to, MigrationOptions how, BooleanSupplier givesWay) {
         return changing(() -> {
             moves.check(regions);
-            return moves.leave(servers.get(from), regions, servers.get(to), how);
+            return moves.leave(servers.get(from), regions, servers.get(to), how, givesWay);
         });
     }
 

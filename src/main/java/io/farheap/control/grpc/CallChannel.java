@@ -177,7 +177,7 @@ public final class CallChannel implements AutoCloseable {
         String message =
                 switch (code) {
                     case UNAVAILABLE -> {
-                        if (reason.startsWith(ControlPlane.NOT_ENDED_YET)) {
+                        if (isAnswer(reason)) {
                             channel.heard();
                             yield peer + ": " + reason;
                         }
@@ -199,6 +199,11 @@ public final class CallChannel implements AutoCloseable {
                     }
                 };
         return new ControlException(code, message, e);
+    }
+
+    /** Whether the peer itself has answered that it is unavailable. */
+    private static boolean isAnswer(String reason) {
+        return reason.startsWith(ControlPlane.NOT_ENDED_YET) || reason.startsWith(ControlPlane.CANNOT_NOW);
     }
 
     /**

@@ -28,6 +28,9 @@ public interface ControlPlane {
     /** How the message of an UNAVAILABLE begins with which a server answers that a connection still exists. */
     String NOT_ENDED_YET = "the connection has not ended yet";
 
+    /** How the message of an UNAVAILABLE begins with which a process answers that it can be asked again. */
+    String CANNOT_NOW = "it cannot do that now";
+
     /** Bytes of a {@link Ticket}'s token. */
     int TOKEN_BYTES = 16;
 

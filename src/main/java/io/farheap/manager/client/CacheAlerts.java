@@ -1,5 +1,6 @@
 package io.farheap.manager.client;
 
+import io.farheap.manager.CacheDescription;
 import io.farheap.manager.Reclaim;
 
 /** The manager's messages to a cache, on a thread that they must not block. Each may be received more than once. */
@@ -21,6 +22,12 @@ public interface CacheAlerts {
      * @param why a sentence
      */
     void ended(String why);
+
+    /** Some of the cache's regions cannot leave a server before that ends, unless something changes. */
+    void late(CacheDescription.LateMove move);
+
+    /** The manager does not know the cache: if it exists, it is to be claimed. */
+    void unknown();
 
     /**
      * One of the cache's servers has not reported to the manager for a while, or was restarted. Advice: the cache's

@@ -3,6 +3,7 @@ package io.farheap.manager.client;
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
 import io.farheap.manager.Allocation;
+import io.farheap.manager.CacheDescription;
 import io.farheap.manager.CacheManager;
 import io.farheap.manager.CacheRequest;
 import io.farheap.manager.Reclaim;
@@ -11,19 +12,23 @@ import java.security.SecureRandom;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A process's connection to its managers: one for all of its caches, shared by all users that {@linkplain #open open}
- * it with the same addresses. Every {@value #RENEW_MILLIS} ms it confirms that the process is alive; it connects again
- * if that fails, and passes alerts to the caches that they concern.
+ * it with the same addresses. Every {@value #CONFIRM_MILLIS} ms it asks whether the manager answers, and every
+ * {@value #RENEW_MILLIS} ms it confirms that the process is alive; it connects again, to the first manager that
+ * answers, if either fails, and passes alerts to the caches that they concern.
  *
- * <p>Thread-safe. Only the keeper's thread replaces {@code attendance}; {@code client} is replaced under the lock by a
- * thread that finds it missing.
+ * <p>Thread-safe. Only the keeper's thread replaces {@code attendance}; {@code client} is replaced under the lock by
+ * the thread that a thread starts which finds it missing.
  */
 public final class ManagerConnection implements AutoCloseable {
 
@@ -31,7 +36,13 @@ public final class ManagerConnection implements AutoCloseable {
     private static final Map<List<String>, ManagerConnection> OPEN = new HashMap<>();
 
     private static final long RENEW_MILLIS = 10_000;
+    /** A manager that hangs sends no alerts: the client must notice long before a server's notice has passed. */
+    private static final long CONFIRM_MILLIS = 1_000;
+
     private static final long RETRY_MILLIS = 200;
+    /** As long as one call lasts at most. */
+    private static final long PATIENCE_MILLIS = 5_000;
+
     private static final long STOP_MILLIS = 2_000;
 
     private final List<String> addresses;
@@ -43,6 +54,8 @@ public final class ManagerConnection implements AutoCloseable {
 
     /** Guarded by this. */
     private @Nullable ManagerClient client;
+    /** Completed with the client that is looked for; null if none is. Guarded by this. */
+    private @Nullable CompletableFuture<ManagerClient> search;
     /** The client whose connection is attended. Guarded by this, as are the fields that follow. */
     private @Nullable ManagerClient attended;
     /** Caches have come or gone since the last renewal. */
@@ -84,22 +97,59 @@ public final class ManagerConnection implements AutoCloseable {
     /**
      * Calls the first manager that answers.
      *
-     * @param call is made once more, to the first manager that answers then, if the connection fails during it; it may
-     *     have taken effect before
+     * @param call is made again for some seconds if the manager answers others and cannot do it now, and once, to the
+     *     first manager that answers then, if the connection fails during it or the manager hangs; it may have taken
+     *     effect before
      * @throws ControlException as the call does; UNAVAILABLE if none of them answers
      */
     public <T> T call(Function<CacheManager, T> call) {
-        ManagerClient asked = client();
-        try {
-            return call.apply(asked);
-        } catch (ControlException e) {
-            // An interrupted thread ends its own call, not the connection that all share.
-            if (e.code() == Code.UNAVAILABLE
-                    || e.code() == Code.CANCELLED && !Thread.currentThread().isInterrupted()) {
-                forget(asked);
-                return call.apply(client());
+        long until = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(PATIENCE_MILLIS);
+        boolean left = false;
+        while (true) {
+            ManagerClient asked = client();
+            try {
+                return call.apply(asked);
+            } catch (ControlException e) {
+                if (e.code() != Code.UNAVAILABLE && e.code() != Code.DEADLINE_EXCEEDED && e.code() != Code.CANCELLED) {
+                    throw e;
+                }
+                boolean answers = answers(asked);
+                // An interrupted thread ends its own call, not the connection that all share. A manager that answers,
+                // and not this call, waits for its disk: another call would wait, too.
+                if (Thread.currentThread().isInterrupted()
+                        || answers && (e.code() != Code.UNAVAILABLE || System.nanoTime() - until >= 0)) {
+                    throw e;
+                }
+                if (!answers) {
+                    forget(asked);
+                    if (left) {
+                        throw e;
+                    }
+                    left = true;
+                    // The next one may have begun to lead just now, and be unable to write at first.
+                    until = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(PATIENCE_MILLIS);
+                    continue;
+                }
             }
-            throw e;
+            pause("the manager could not do it");
+        }
+    }
+
+    private static void pause(String why) {
+        try {
+            Thread.sleep(RETRY_MILLIS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new ControlException(Code.CANCELLED, "interrupted while " + why, e);
+        }
+    }
+
+    private static boolean answers(ManagerClient asked) {
+        try {
+            asked.confirm();
+            return true;
+        } catch (ControlException e) {
+            return false;
         }
     }
 
@@ -117,12 +167,7 @@ public final class ManagerConnection implements AutoCloseable {
                     throw e;
                 }
             }
-            try {
-                Thread.sleep(RETRY_MILLIS);
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-                throw new ControlException(Code.CANCELLED, "interrupted while servers were being started", e);
-            }
+            pause("servers were being started");
         }
     }
 
@@ -143,14 +188,63 @@ public final class ManagerConnection implements AutoCloseable {
         notifyAll();
     }
 
-    private synchronized ManagerClient client() {
-        if (closed) {
-            throw new ControlException(Code.CANCELLED, "the connection to the cache manager is closed");
+    /** Returns the client; if there is none, all threads wait for one search, and none with the lock. */
+    private ManagerClient client() {
+        CompletableFuture<ManagerClient> found;
+        synchronized (this) {
+            if (closed) {
+                throw closed();
+            }
+            if (client != null) {
+                return client;
+            }
+            if (search == null) {
+                // The thread waits for the lock before it ends the search.
+                CompletableFuture<ManagerClient> begun = new CompletableFuture<>();
+                Thread.ofVirtual().name("farheap-manager-connect").start(() -> connect(begun));
+                search = begun;
+            }
+            found = search;
         }
-        if (client == null) {
-            client = ManagerClient.connectFirst(addresses);
+        try {
+            return found.get();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new ControlException(Code.CANCELLED, "interrupted while a cache manager was looked for", e);
+        } catch (ExecutionException e) {
+            Throwable why = Objects.requireNonNullElse(e.getCause(), e);
+            Code code = why instanceof ControlException refused ? refused.code() : Code.INTERNAL;
+            throw new ControlException(code, why.getMessage(), why);
         }
-        return client;
+    }
+
+    private void connect(CompletableFuture<ManagerClient> begun) {
+        ManagerClient found = null;
+        Throwable failure = null;
+        try {
+            found = ManagerClient.connectFirst(addresses);
+        } catch (Throwable e) {
+            failure = e;
+        }
+        boolean late;
+        synchronized (this) {
+            search = null;
+            late = closed;
+            client = late ? null : found;
+        }
+        if (found == null) {
+            begun.completeExceptionally(Objects.requireNonNullElseGet(failure, ManagerConnection::closed));
+        } else if (late) {
+            found.close();
+            // The keeper, too, may have found that this is closed, and completes none.
+            begun.completeExceptionally(closed());
+        } else {
+            begun.complete(found);
+        }
+    }
+
+    private static ControlException closed() {
+        return new ControlException(Code.CANCELLED, "the connection to the cache manager is closed");
     }
 
     private void forget(ManagerClient failed) {
@@ -164,18 +258,25 @@ public final class ManagerConnection implements AutoCloseable {
 
     private void keep() {
         CacheManager.Attendance attendance = null;
+        long renewed = 0;
+        boolean changed = true;
         while (true) {
-            long pause = RENEW_MILLIS;
+            long pause = CONFIRM_MILLIS;
             try {
                 ManagerClient manager = client();
                 if (attendance == null) {
                     attended(manager);
                     attendance = manager.attend(clientId, new Alerts(manager));
+                    changed = true;
                 } else {
-                    // A stream does not notice that the host at its other end is gone; a call does.
-                    manager.hello(CacheManager.PROTOCOL_VERSION);
+                    // A stream does not notice that the process at its other end is gone or hangs; a call does.
+                    manager.confirm();
                 }
-                attendance.renew(Set.copyOf(caches.keySet()));
+                long now = System.nanoTime();
+                if (changed || now - renewed >= TimeUnit.MILLISECONDS.toNanos(RENEW_MILLIS)) {
+                    attendance.renew(Set.copyOf(caches.keySet()));
+                    renewed = now;
+                }
             } catch (ControlException | IllegalStateException e) {
                 // An IllegalStateException comes from a stream that ended during a call.
                 attendance = null;
@@ -191,6 +292,7 @@ public final class ManagerConnection implements AutoCloseable {
                 if (closed) {
                     break;
                 }
+                changed = dirty;
                 dirty = false;
                 if (ended) {
                     attendance = null;
@@ -268,6 +370,22 @@ public final class ManagerConnection implements AutoCloseable {
         }
 
         @Override
+        public void unknown(long cacheId) {
+            CacheAlerts cache = caches.get(cacheId);
+            if (cache != null) {
+                cache.unknown();
+            }
+        }
+
+        @Override
+        public void late(long cacheId, CacheDescription.LateMove move) {
+            CacheAlerts cache = caches.get(cacheId);
+            if (cache != null) {
+                cache.late(move);
+            }
+        }
+
+        @Override
         public void ended(long cacheId, String why) {
             CacheAlerts cache = caches.get(cacheId);
             if (cache != null) {
@@ -303,6 +421,9 @@ public final class ManagerConnection implements AutoCloseable {
             closed = true;
             last = client;
             client = null;
+            if (search != null) {
+                search.completeExceptionally(closed());
+            }
             notifyAll();
         }
         try {

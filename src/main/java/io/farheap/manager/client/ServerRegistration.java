@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A memory server's connection to its managers: every {@value #PERIOD_MILLIS} ms it reports the server's state, and
- * connects again if that fails. Thread-safe.
+ * connects again, to the first manager that answers, if that fails or reports have no answer for 3 s. Thread-safe.
  */
 public final class ServerRegistration implements AutoCloseable {
 
@@ -69,6 +69,8 @@ public final class ServerRegistration implements AutoCloseable {
     private void run() {
         @Nullable ManagerClient manager = null;
         boolean told = false;
+        // Whether the last report was sent, so that a manager that fails at each is asked once a period.
+        boolean sent = false;
         while (await()) {
             try {
                 if (manager == null) {
@@ -77,6 +79,7 @@ public final class ServerRegistration implements AutoCloseable {
                 }
                 ReportReply orders = manager.report(reports.get());
                 told = false;
+                sent = true;
                 if (!orders.ended().isEmpty()) {
                     ended.accept(orders.ended());
                 }
@@ -94,7 +97,12 @@ public final class ServerRegistration implements AutoCloseable {
                 if (manager != null) {
                     manager.close();
                     manager = null;
+                    if (sent) {
+                        // The next manager is asked at once, since silence is as long as it takes to find it.
+                        reportSoon();
+                    }
                 }
+                sent = false;
             }
         }
         if (manager != null) {

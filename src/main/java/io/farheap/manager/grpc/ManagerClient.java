@@ -5,6 +5,7 @@ import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
 import io.farheap.control.ManagerKey;
 import io.farheap.control.grpc.CallChannel;
+import io.farheap.control.plane.ControlPlane;
 import io.farheap.control.plane.HostPort;
 import io.farheap.manager.Allocation;
 import io.farheap.manager.AllocationCandidate;
@@ -22,8 +23,10 @@ import io.farheap.manager.StoredModel;
 import io.farheap.manager.Tenant;
 import io.farheap.manager.wire.Alert;
 import io.farheap.manager.wire.CacheId;
+import io.farheap.manager.wire.ClaimCache;
 import io.farheap.manager.wire.DrainServer;
 import io.farheap.manager.wire.ExtendCache;
+import io.farheap.manager.wire.ForgetServer;
 import io.farheap.manager.wire.HelloManager;
 import io.farheap.manager.wire.ListCaches;
 import io.farheap.manager.wire.ListModels;
@@ -43,6 +46,7 @@ import io.grpc.stub.StreamObserver;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -50,15 +54,20 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A {@link CacheManager} over gRPC. A call ends after {@value #CALL_MILLIS} ms with DEADLINE_EXCEEDED; answers that
- * make no sense end with BAD_REPLY. Thread-safe, with one I/O thread of its own.
+ * make no sense end with BAD_REPLY. If the manager answers that it cannot do now what is asked, as while a write of its
+ * state is late, the call is made again for {@value #CALL_MILLIS} ms. Thread-safe, with one I/O thread of its own.
  */
 public final class ManagerClient implements CacheManager, AutoCloseable {
 
     private static final long CALL_MILLIS = 5_000;
+    /** Between two attempts of a call that the manager cannot execute now. */
+    private static final long PAUSE_MILLIS = 200;
+    /** A manager answers this at once, whatever else it does. */
+    private static final long CONFIRM_MILLIS = 2_000;
     /** A page of caches, each on a hundred servers. */
     private static final int MAX_REPLY_BYTES = 64 << 20;
-    /** Most reports without an answer; after that the manager counts as gone. */
-    private static final int MAX_UNHEARD = 10;
+    /** A manager that has not answered a report for longer counts as gone. */
+    private static final long MAX_UNHEARD_NANOS = 2_900_000_000L;
 
     private final CallChannel channel;
     private final ManagerBlockingStub stub;
@@ -68,7 +77,10 @@ public final class ManagerClient implements CacheManager, AutoCloseable {
     /** Why the last stream ended, until a caller has received it. Guarded by this. */
     private @Nullable ControlException reportsEnded;
 
+    /** Reports without an answer. Guarded by this. */
     private int unheard;
+    /** When the first of them was sent. Guarded by this. */
+    private long unheardSince;
     /** The manager's orders, from its last answer to a report. */
     private volatile ReportReply orders = ReportReply.NONE;
 
@@ -98,29 +110,31 @@ public final class ManagerClient implements CacheManager, AutoCloseable {
         }
     }
 
-    /** As {@link #connect}, to the first manager that answers. */
+    /** As {@link #connect}, to the first manager that answers; one that hangs does not delay the others. */
     public static ManagerClient connectFirst(List<String> addresses) {
-        ControlException none = null;
-        for (String address : addresses) {
-            try {
-                return connect(address);
-            } catch (ControlException e) {
-                if (none != null) {
-                    e.addSuppressed(none);
-                }
-                none = e;
-            }
-        }
-        throw none == null
-                ? new ControlException(Code.INVALID_ARGUMENT, "no cache manager is named; name one as HOST:PORT")
-                : none;
+        return addresses.size() == 1
+                ? connect(addresses.getFirst())
+                : new ManagerSearch<>(ManagerClient::connect, ManagerClient::close).first(addresses);
     }
 
     @Override
     public long hello(int protocolVersion) {
+        return hello(protocolVersion, CALL_MILLIS);
+    }
+
+    /**
+     * Confirms that the manager answers. It takes no longer than {@value #CONFIRM_MILLIS} ms.
+     *
+     * @throws ControlException as {@link #hello}
+     */
+    public void confirm() {
+        hello(PROTOCOL_VERSION, CONFIRM_MILLIS);
+    }
+
+    private long hello(int protocolVersion, long millis) {
         HelloManager request =
                 HelloManager.newBuilder().setProtocolVersion(protocolVersion).build();
-        return call(within -> within.hello(request), reply -> {
+        return call(millis, within -> within.hello(request), reply -> {
             if (reply.getProtocolVersion() != protocolVersion) {
                 throw new IllegalArgumentException("version " + Integer.toUnsignedString(reply.getProtocolVersion())
                         + " of the protocol, asked for " + protocolVersion);
@@ -175,6 +189,17 @@ public final class ManagerClient implements CacheManager, AutoCloseable {
             request.setAnswers(ManagerMessages.write(answers));
         }
         return call(within -> within.moved(request.build()), ManagerMessages::read);
+    }
+
+    @Override
+    public Allocation claim(CacheRequest terms, long generation, long regionBytes, List<RegionShare> shares) {
+        ClaimCache request = ClaimCache.newBuilder()
+                .setCache(ManagerMessages.write(terms))
+                .setGeneration(generation)
+                .setRegionBytes(regionBytes)
+                .addAllShares(ManagerMessages.write(shares))
+                .build();
+        return call(within -> within.claim(request), ManagerMessages::read);
     }
 
     @Override
@@ -267,13 +292,47 @@ public final class ManagerClient implements CacheManager, AutoCloseable {
         call(within -> within.drain(request), reply -> reply);
     }
 
+    @Override
+    public void forget(String address) {
+        ForgetServer request = ForgetServer.newBuilder().setAddress(address).build();
+        call(within -> within.forget(request), reply -> reply);
+    }
+
     private static CacheId id(long cacheId) {
         return CacheId.newBuilder().setCacheId(cacheId).build();
     }
 
     private <R, T> T call(Function<ManagerBlockingStub, R> call, Function<R, T> check) {
-        R reply = channel.call(stub, CALL_MILLIS, call);
-        return sensible(() -> check.apply(reply));
+        return call(CALL_MILLIS, call, check);
+    }
+
+    private <R, T> T call(long millis, Function<ManagerBlockingStub, R> call, Function<R, T> check) {
+        long until = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(CALL_MILLIS);
+        while (true) {
+            try {
+                R reply = channel.call(stub, millis, call);
+                return sensible(() -> check.apply(reply));
+            } catch (ControlException e) {
+                if (!isRefusalForNow(e) || System.nanoTime() - until >= 0) {
+                    throw e;
+                }
+            }
+            pause();
+        }
+    }
+
+    private boolean isRefusalForNow(ControlException e) {
+        return e.code() == Code.UNAVAILABLE
+                && String.valueOf(e.getMessage()).startsWith(channel.peer() + ": " + ControlPlane.CANNOT_NOW);
+    }
+
+    private void pause() {
+        try {
+            Thread.sleep(PAUSE_MILLIS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new ControlException(Code.CANCELLED, "interrupted while " + channel.peer() + " was unable", e);
+        }
     }
 
     private <T> T sensible(Supplier<T> read) {
@@ -331,6 +390,11 @@ public final class ManagerClient implements CacheManager, AutoCloseable {
                 case ENDED ->
                     listener.ended(
                             alert.getEnded().getCacheId(), alert.getEnded().getWhy());
+                case UNKNOWN -> listener.unknown(alert.getUnknown().getCacheId());
+                case LATE ->
+                    listener.late(
+                            alert.getLate().getCacheId(),
+                            sensible(() -> ManagerMessages.read(alert.getLate().getLate())));
                 case WHAT_NOT_SET -> {
                     // A message of a newer manager; this release does not need it.
                 }
@@ -373,7 +437,10 @@ public final class ManagerClient implements CacheManager, AutoCloseable {
             reports = streams.report(new Receipts());
             unheard = 0;
         }
-        if (unheard == MAX_UNHEARD) {
+        long now = System.nanoTime();
+        if (unheard == 0) {
+            unheardSince = now;
+        } else if (now - unheardSince > MAX_UNHEARD_NANOS) {
             throw new ControlException(
                     Code.DEADLINE_EXCEEDED, channel.peer() + " has not answered the last " + unheard + " reports");
         }

@@ -24,6 +24,7 @@ import io.farheap.manager.wire.DescribedCache;
 import io.farheap.manager.wire.DescribedTenant;
 import io.farheap.manager.wire.EstimatedLife;
 import io.farheap.manager.wire.EstimatedRate;
+import io.farheap.manager.wire.LateRegions;
 import io.farheap.manager.wire.LivingRack;
 import io.farheap.manager.wire.ModelText;
 import io.farheap.manager.wire.ReclaimAlert;
@@ -136,12 +137,33 @@ public final class ManagerMessages {
                 .setName(cache.name())
                 .setLeftMillis(cache.leftMillis())
                 .setTenant(cache.tenant())
+                .addAllLateMoves(
+                        cache.lateMoves().stream().map(ManagerMessages::write).toList())
                 .build();
     }
 
     public static CacheDescription read(DescribedCache cache) {
         return new CacheDescription(
-                read(cache.getAllocated()), cache.getName(), cache.getLeftMillis(), cache.getTenant());
+                read(cache.getAllocated()),
+                cache.getName(),
+                cache.getLeftMillis(),
+                cache.getTenant(),
+                cache.getLateMovesList().stream().map(ManagerMessages::read).toList());
+    }
+
+    public static LateRegions write(CacheDescription.LateMove move) {
+        return LateRegions.newBuilder()
+                .setServer(move.server())
+                .setRegions(move.regions())
+                .setLost(move.lost())
+                .setLeftMillis(move.leftMillis())
+                .setRoom(move.room())
+                .build();
+    }
+
+    public static CacheDescription.LateMove read(LateRegions late) {
+        return new CacheDescription.LateMove(
+                late.getServer(), late.getRegions(), late.getLost(), late.getLeftMillis(), late.getRoom());
     }
 
     public static ModelText write(StoredModel model) {

@@ -30,7 +30,13 @@ final class CallCounters {
     /** Calls that ran in turns with other calls. */
     static final int TURNS = STATUSES + 6;
 
-    static final int COUNT = STATUSES + 7;
+    /**
+     * Time, in ns, of slices and batches of 100 us or more beyond what their fuel has taken before: what the JVM did
+     * meanwhile, such as first runs of code and deoptimization.
+     */
+    static final int JVM_NANOS = STATUSES + 7;
+
+    static final int COUNT = STATUSES + 8;
 
     /** Their names in {@link io.farheap.server.MemoryServer#counters}. */
     static final List<String> NAMES = List.of(
@@ -48,7 +54,8 @@ final class CallCounters {
             "procedures.slice nanos",
             "procedures.stolen",
             "procedures.put off",
-            "procedures.in turns");
+            "procedures.in turns",
+            "procedures.jvm nanos");
 
     private final long[] numbers = new long[COUNT];
 

@@ -24,10 +24,11 @@ final class FirstSlices {
         this.clock = clock;
     }
 
-    /** A batch begins. */
-    void begin() {
+    /** A batch begins, now. */
+    void begin(long now) {
         nanos = 0;
         calls = 0;
+        began = now;
     }
 
     /** Whether the next call runs now. */
@@ -36,14 +37,10 @@ final class FirstSlices {
             return false;
         }
         int call = calls++;
-        if ((call & LOOK_MASK) != 0) {
+        if (call == 0 || (call & LOOK_MASK) != 0) {
             return true;
         }
-        long now = clock.getAsLong();
-        if (call == 0) {
-            began = now;
-        }
-        nanos = Math.max(nanos, (double) (now - began));
+        nanos = Math.max(nanos, (double) (clock.getAsLong() - began));
         return nanos < MOST_NANOS;
     }
 

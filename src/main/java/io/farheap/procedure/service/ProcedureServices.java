@@ -96,15 +96,15 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Serve
         if (mode != ServedCode.OFF) {
             WarmUp.later(translating);
         }
-        handlers.register(CallFormat.REGISTER, this::register);
-        handlers.register(CallFormat.UNREGISTER, (held, in, out) -> {
-            LeaseProcedures lease = leases.get(held.lease());
+        handlers.register(CallFormat.REGISTER, new Charged(true, this::register));
+        handlers.register(CallFormat.UNREGISTER, new Charged(false, (held, in, out) -> {
+            LeaseProcedures lease = leases.get(held.leaseKey());
             if (lease != null) {
                 lease.remove(in.getInt(0));
             }
             return 0;
-        });
-        handlers.register(CallFormat.MAP, this::map);
+        }));
+        handlers.register(CallFormat.MAP, new Charged(true, this::map));
         handlers.register(CallFormat.CALL, new Calls(false));
         handlers.register(CallFormat.RESUME, new Calls(true));
     }
@@ -145,6 +145,35 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Serve
         @Override
         public int execute(HeldRegions held, Arguments in, Reply out) {
             return onThread().execute(held, in, out);
+        }
+    }
+
+    /** An operation whose time its caller's lease is charged for. */
+    private final class Charged implements RpcHandler {
+
+        private final boolean first;
+        private final RpcHandler operation;
+
+        /** @param first whether it may be a lease's first operation; if not, a lease that has made none pays nothing */
+        Charged(boolean first, RpcHandler operation) {
+            this.first = first;
+            this.operation = operation;
+        }
+
+        @Override
+        public int execute(HeldRegions held, Arguments in, Reply out) {
+            if (mode != ServedCode.OFF) {
+                LeaseProcedures lease = first ? lease(held) : leases.get(held.leaseKey());
+                if (lease != null) {
+                    own().enter(lease);
+                }
+            }
+            return operation.execute(held, in, out);
+        }
+
+        @Override
+        public void executed() {
+            own().charge();
         }
     }
 
@@ -344,7 +373,7 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Serve
         try {
             LeaseRegionTable next =
                     new LeaseRegionTable(in.getLong(0), regions, Long.numberOfTrailingZeros(held.regionBytes()));
-            next.refresh(held);
+            own().slices().bringUpToDate(next, held);
             lease.map(next, loan);
         } catch (Throwable e) {
             LeaseProcedures.giveBack(loan.memory());

@@ -63,6 +63,13 @@ final class ProcedureStatisticsEvent extends Event {
     @Timespan(Timespan.NANOSECONDS)
     long sliceTime;
 
+    @Label("JVM's Time")
+    @Description(
+            "Of slices and batches of 100 us or more, beyond what their fuel has taken before: first runs of code, "
+                    + "deoptimization")
+    @Timespan(Timespan.NANOSECONDS)
+    long jvmTime;
+
     @Label("Registered")
     long registered;
 
@@ -89,6 +96,7 @@ final class ProcedureStatisticsEvent extends Event {
         event.inTurns = counters.getOrDefault("procedures.in turns", 0L);
         event.fuel = counters.getOrDefault("procedures.fuel", 0L);
         event.slices = counters.getOrDefault("procedures.slices", 0L);
+        event.jvmTime = counters.getOrDefault("procedures.jvm nanos", 0L);
         event.sliceTime = counters.getOrDefault("procedures.slice nanos", 0L);
         event.registered = counters.getOrDefault("procedures.registered", 0L);
         event.registrationsRefused = counters.getOrDefault("procedures.refused", 0L);

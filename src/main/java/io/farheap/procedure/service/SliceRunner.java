@@ -5,6 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import io.farheap.memory.NativeMemory;
 import io.farheap.posix.AsymmetricFence;
 import io.farheap.procedure.translate.running.CallContext;
+import io.farheap.rpc.HeldRegions;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.lang.ref.Reference;
@@ -37,9 +38,31 @@ final class SliceRunner {
     private int slices;
     /** The calls of a group that are to continue. */
     private RunningCall[] turning = new RunningCall[16];
+    /** Whether a map was brought up to date, or a part of it, since {@link #beginWork}. */
+    private boolean refreshed;
     /** Keeps the compiler from removing loads whose values are not used. */
     @SuppressWarnings("unused")
     private long touched;
+
+    /**
+     * A batch of calls begins, or a slice, between which the thread looks at its rings: a part of one map may be
+     * brought up to date in it.
+     */
+    void beginWork() {
+        refreshed = false;
+    }
+
+    /** Brings a map up to date, or a part of it, once since {@link #beginWork}; returns whether it may be used. */
+    boolean bringUpToDate(LeaseRegionTable map, HeldRegions held) {
+        if (map.isFresh(held)) {
+            return true;
+        }
+        if (refreshed) {
+            return false;
+        }
+        refreshed = true;
+        return map.refresh(held);
+    }
 
     /** Begins a slice: the map that is loaded from here on stays in use until {@link #end}. */
     void begin() {
@@ -52,7 +75,8 @@ final class SliceRunner {
     }
 
     /**
-     * Runs one call, and sets {@link RunningCall#left} to its outcome.
+     * Runs one call, and sets {@link RunningCall#left} to its outcome: that it is to continue, and has not run, if its
+     * lease's map is being brought up to date.
      *
      * @return units of fuel that it took
      */
@@ -63,7 +87,10 @@ final class SliceRunner {
         begin();
         LeaseRegionTable map = call.lease.map();
         try {
-            map.refresh(call.held);
+            if (!bringUpToDate(map, call.held)) {
+                call.left = CallContext.FUEL;
+                return 0;
+            }
             long before = context.fuelUsed();
             call.left = CallContext.ENDED;
             if (Long.compareUnsigned(call.end, map.span()) <= 0) {
@@ -93,12 +120,12 @@ final class SliceRunner {
         begin();
         LeaseRegionTable map = calls[0].lease.map();
         try {
-            map.refresh(calls[0].held);
+            boolean fresh = bringUpToDate(map, calls[0].held);
             int live = 0;
             for (int i = 0; i < count; i++) {
                 RunningCall call = calls[i];
-                call.left = CallContext.ENDED;
-                if (Long.compareUnsigned(call.end, map.span()) <= 0) {
+                call.left = fresh ? CallContext.ENDED : CallContext.FUEL;
+                if (fresh && Long.compareUnsigned(call.end, map.span()) <= 0) {
                     call.context.turns(true);
                     call.context.map(map.table(), map.entries(), map.shift());
                     call.fuelLeft = fuel;

@@ -1,12 +1,14 @@
 package io.farheap.procedure.service;
 
 import io.farheap.memory.NativeMemory;
+import io.farheap.posix.ThreadProcessorTime;
 import io.farheap.procedure.Call;
 import io.farheap.procedure.CallStatus;
 import io.farheap.procedure.format.CallFormat;
 import io.farheap.procedure.translate.running.CallContext;
 import io.farheap.rpc.Arguments;
 import io.farheap.rpc.HeldRegions;
+import io.farheap.rpc.MessageRing;
 import io.farheap.rpc.PendingCall;
 import io.farheap.rpc.Reply;
 import io.farheap.rpc.RpcHandler;
@@ -35,7 +37,7 @@ final class ThreadCalls implements ServerWork {
      */
     private static final int GROUP = 16;
     /** Most calls of a batch that begin together, to run in turns: their contexts are lent to no client. */
-    private static final int MOST_BEGUN = 32;
+    private static final int MOST_BEGUN = MessageRing.MOST_AT_ONCE;
     /** Of calls that run one after another, one of so many is timed on average. */
     private static final int TIMED = 32;
     /**
@@ -67,6 +69,11 @@ final class ThreadCalls implements ServerWork {
         public int execute(HeldRegions held, Arguments in, Reply out) {
             return ThreadCalls.this.execute(resume, held, in, out);
         }
+
+        @Override
+        public void executed() {
+            charge();
+        }
     }
 
     private final Handler calls = new Handler(false);
@@ -76,13 +83,17 @@ final class ThreadCalls implements ServerWork {
     private final CallInterleaving turnTaking;
     private final ServerThreadGroup peers;
     private final Runnable wake;
-    private final RunQueue queue = new RunQueue();
+    private final RunQueue queue;
     private final SliceRunner slices = new SliceRunner();
     private final CallAnswers answers = new CallAnswers();
     private final CallCounters counters = new CallCounters();
-    private final FirstSlices firstSlices = new FirstSlices(System::nanoTime);
-    /** Whether a call of the batch that was begun last has been executed. */
-    private boolean executing;
+    private final RunningTime time;
+    private final FirstSlices firstSlices;
+    /** The lease whose calls of a batch are being executed, when they began, and what their fuel takes; else null. */
+    private @Nullable LeaseProcedures charged;
+
+    private long began;
+    private double expected;
 
     /** The lease that was looked up last: most calls of a batch are of one lease. */
     private @Nullable HeldRegions lastHeld;
@@ -107,7 +118,7 @@ final class ThreadCalls implements ServerWork {
     /** The slices that may use old maps; null if {@code replacing} is empty. */
     private @Nullable UnderWaySlices underWay;
     /** When {@code underWay} was made last. */
-    private long fencedAt = System.nanoTime();
+    private long fencedAt;
 
     private final MemorySegment mapAnswer = Arena.ofAuto().allocate(Integer.BYTES);
     private final RunningCall[] group = new RunningCall[GROUP];
@@ -118,14 +129,24 @@ final class ThreadCalls implements ServerWork {
     private int untilTimed = 1;
 
     private long random = System.nanoTime() | 1;
-    /** The lease of the first slices that ran last, and their time that it has not been charged for yet. */
-    private @Nullable LeaseProcedures owing;
-
-    private double owed;
     /** When the last slice ended, and how long it took; 0 if rings have had as much time since. */
     private long sliceEnd;
 
     private long sliceNanos;
+    /** For how long the thread has run calls, in ns. */
+    private long worked;
+    /**
+     * The lease whose batch was charged last, or had to wait, and the one before it; and how long the thread had run
+     * calls by then.
+     */
+    private @Nullable LeaseProcedures recent;
+
+    private long recentAt;
+    private @Nullable LeaseProcedures other;
+    private long otherAt;
+    /** A client whose batches wait in this pass over the thread's rings; it may have many. */
+    private @Nullable HeldRegions waiting;
+
     private boolean lingers;
     /** The thread was woken or need not be woken: it looks for work before it sleeps. */
     private volatile boolean called;
@@ -159,6 +180,29 @@ final class ThreadCalls implements ServerWork {
             CallContextPool spares,
             ServerThreadGroup peers,
             Runnable wake) {
+        this(
+                number,
+                leases,
+                turns,
+                spares,
+                peers,
+                wake,
+                new RunningTime(System::nanoTime, new ThreadProcessorTime()::nanos));
+    }
+
+    /** The same, with clocks. */
+    ThreadCalls(
+            int number,
+            Map<Long, LeaseProcedures> leases,
+            CallInterleaving turns,
+            CallContextPool spares,
+            ServerThreadGroup peers,
+            Runnable wake,
+            RunningTime time) {
+        this.time = time;
+        this.queue = new RunQueue(time::now);
+        this.firstSlices = new FirstSlices(time::now);
+        this.fencedAt = time.now();
         this.spares = spares;
         this.number = number;
         this.leases = leases;
@@ -181,10 +225,6 @@ final class ThreadCalls implements ServerWork {
      * needs.
      */
     private long touch(boolean resume, HeldRegions held, Arguments in) {
-        if (executing) {
-            executing = false;
-            firstSlices.begin();
-        }
         if (ran) {
             // Left over from a batch whose calls were not all executed.
             forgetBegun();
@@ -193,6 +233,7 @@ final class ThreadCalls implements ServerWork {
         if (lease == null) {
             return RpcHandler.NOWHERE;
         }
+        enter(lease);
         ServedProcedure procedure = lease.find(in.getInt(0));
         if (procedure != null && begunCount < MOST_BEGUN && turns(procedure)) {
             RunningCall call = begin(resume, held, lease, procedure, in);
@@ -203,18 +244,19 @@ final class ThreadCalls implements ServerWork {
             }
         }
         LeaseRegionTable map = lease.map();
-        map.refresh(held);
-        long address = map.address(in.getLong(24));
+        long address = map.isFresh(held) ? map.address(in.getLong(24)) : 0;
         return address == 0 ? RpcHandler.NOWHERE : held.place(address);
     }
 
     // A call that has begun has a lease and a procedure.
     @SuppressWarnings("NullAway")
     private int execute(boolean resume, HeldRegions held, Arguments in, Reply out) {
-        executing = true;
         RunningCall call = takeBegun(held, in.address(0, 0));
         if (call == null) {
             LeaseProcedures lease = lease(held);
+            if (lease != null) {
+                enter(lease);
+            }
             ServedProcedure procedure = lease == null ? null : lease.find(in.getInt(0));
             refusal = CallStatus.NO_PROCEDURE;
             call = procedure == null ? null : begin(resume, held, lease, procedure, in);
@@ -253,16 +295,16 @@ final class ThreadCalls implements ServerWork {
     private void first(RunningCall call) {
         ServedProcedure procedure = call.procedure;
         boolean timed = --untilTimed <= 0;
-        long started = timed ? System.nanoTime() : 0;
+        long started = timed ? time.now() : 0;
         long units = slices.one(call, procedure.firstFuel());
         if (timed) {
             untilTimed = distance();
-            procedure.took(false, units, System.nanoTime() - started);
+            procedure.took(false, units, time.now() - started);
         }
         counters.add(CallCounters.FUEL, units);
         double nanos = procedure.estimate(units);
         firstSlices.ran(nanos);
-        owe(call.lease, nanos);
+        expected += nanos;
     }
 
     /** Marsaglia's xorshift; 1 to 2 * TIMED - 1, TIMED on average. */
@@ -273,22 +315,54 @@ final class ThreadCalls implements ServerWork {
         return 1 + (int) Long.remainderUnsigned(random, 2 * TIMED - 1);
     }
 
-    /** Notes the time of a first slice. A lease is charged once for all that follow each other in a round. */
-    private void owe(LeaseProcedures lease, double nanos) {
-        if (lease != owing) {
+    /** A lease's requests of a batch are executed from now on, until {@link #charge}. */
+    void enter(LeaseProcedures lease) {
+        if (charged != lease) {
             charge();
-            owing = lease;
+            charged = lease;
+            began = time.begin();
+            expected = 0;
+            firstSlices.begin(began);
+            slices.beginWork();
         }
-        owed += nanos;
     }
 
-    private void charge() {
-        LeaseProcedures lease = owing;
+    /** Charges the lease whose requests were executed. */
+    void charge() {
+        LeaseProcedures lease = charged;
         if (lease != null) {
-            lease.used((long) owed);
-            owed = 0;
-            owing = null;
+            charged = null;
+            long nanos = used(lease, began, time.now(), expected);
+            came(lease);
+            if (!isAlone()) {
+                queue.ran(lease, nanos, true, worked);
+            }
         }
+    }
+
+    private void came(LeaseProcedures lease) {
+        if (lease != recent) {
+            // One that has ended is not kept.
+            other = recent == null || recent.ended() ? null : recent;
+            otherAt = recentAt;
+            recent = lease;
+        }
+        recentAt = worked;
+    }
+
+    /** Whether all calls here are of one lease, and end in their batches: then none waits, and no lock is taken. */
+    private boolean isAlone() {
+        return queue.size() == 0 && (other == null || worked - otherAt > RunQueue.AWAY);
+    }
+
+    private long used(LeaseProcedures lease, long from, long to, double fuelNanos) {
+        long nanos = time.ran(from, to);
+        if (to - from >= RunningTime.LONG_NANOS) {
+            counters.add(CallCounters.JVM_NANOS, Math.max(0, nanos - (long) fuelNanos));
+        }
+        lease.used(nanos);
+        worked += nanos;
+        return nanos;
     }
 
     /**
@@ -327,15 +401,15 @@ final class ThreadCalls implements ServerWork {
             return;
         }
         ServedProcedure procedure = begun[0].procedure;
-        long started = System.nanoTime();
+        long started = time.now();
         int fuel = Math.max(1, Math.min(procedure.firstFuel(), 2 * procedure.sliceFuel() / begunCount));
         long units = slices.inTurns(begun, begunCount, fuel);
-        long nanos = System.nanoTime() - started;
+        long nanos = time.now() - started;
         firstSlices.ran((double) nanos);
+        expected += procedure.estimate(units);
         procedure.took(true, units, nanos);
         counters.add(CallCounters.FUEL, units);
         counters.add(CallCounters.TURNS, begunCount);
-        begun[0].lease.used(nanos);
     }
 
     private void forgetBegun() {
@@ -393,15 +467,22 @@ final class ThreadCalls implements ServerWork {
 
     /** A lease has one such object, and its id is not used again. */
     private @Nullable LeaseProcedures lease(HeldRegions held) {
-        if (held != lastHeld || last == null) {
-            lastHeld = held;
-            last = leases.get(held.lease());
-        }
+        return held == lastHeld && last != null ? last : find(held);
+    }
+
+    /** The same, but null for a lease that had none when it was looked up last. */
+    private @Nullable LeaseProcedures knownLease(HeldRegions held) {
+        return held == lastHeld ? last : find(held);
+    }
+
+    private @Nullable LeaseProcedures find(HeldRegions held) {
+        lastHeld = held;
+        last = leases.get(held.leaseKey());
         return last;
     }
 
     private void add(RunningCall call, LeaseProcedures lease) {
-        queue.add(call, lease);
+        queue.add(call, lease, worked);
         if (queue.size() > 1) {
             peers.help(this);
         }
@@ -418,7 +499,10 @@ final class ThreadCalls implements ServerWork {
         }
         charge();
         boolean answered = answerReplaced();
-        if (busy && sliceNanos > 0 && System.nanoTime() - sliceEnd < sliceNanos) {
+        if (queue.size() > 0 && queue.yields(worked)) {
+            return true;
+        }
+        if (busy && sliceNanos > 0 && time.now() - sliceEnd < sliceNanos) {
             return true;
         }
         sliceNanos = 0;
@@ -426,13 +510,37 @@ final class ThreadCalls implements ServerWork {
         if (call == null) {
             call = peers.steal(this);
             if (call == null) {
-                lingers = lingers && System.nanoTime() - sliceEnd < LINGER_NANOS;
+                lingers = lingers && time.now() - sliceEnd < LINGER_NANOS;
                 return lingers || answered;
             }
             lingers = true;
         }
         goOn(call);
         return true;
+    }
+
+    /** Batches of a lease that has never made a call do not wait. */
+    @Override
+    public boolean waits(HeldRegions client) {
+        if (client == waiting) {
+            return true;
+        }
+        if (recent == null) {
+            return false;
+        }
+        LeaseProcedures lease = knownLease(client);
+        if (lease == null || lease == recent && isAlone() || !queue.waits(lease, worked)) {
+            return false;
+        }
+        waiting = client;
+        came(lease);
+        return true;
+    }
+
+    @Override
+    public boolean passEnds() {
+        waiting = null;
+        return queue.passEnds(worked);
     }
 
     /** A map of a lease was replaced; its reply is sent in a later round, with those of all others of this round. */
@@ -451,10 +559,10 @@ final class ThreadCalls implements ServerWork {
             if (replaced.isEmpty()) {
                 return false;
             }
-            if (System.nanoTime() - fencedAt < FENCE_NANOS) {
+            if (time.now() - fencedAt < FENCE_NANOS) {
                 return true;
             }
-            fencedAt = System.nanoTime();
+            fencedAt = time.now();
             replacing.addAll(replaced);
             replaced.clear();
             underWay = peers.underWay(this);
@@ -497,22 +605,24 @@ final class ThreadCalls implements ServerWork {
     }
 
     private void slice(LeaseProcedures lease, ServedProcedure procedure, int count) {
-        long started = System.nanoTime();
+        slices.beginWork();
+        long started = time.begin();
         long units = count == 1
                 ? slices.one(group[0], procedure.sliceFuel())
                 : slices.inTurns(group, count, Math.max(1, procedure.sliceFuel() / count));
-        sliceEnd = System.nanoTime();
+        sliceEnd = time.now();
         sliceNanos = sliceEnd - started;
+        long nanos = used(lease, started, sliceEnd, procedure.estimate(units));
+        queue.ran(lease, nanos, false, worked);
         // Recorded even if the call ended: otherwise calls a little longer than a first slice of cold code would always
         // have to wait.
-        procedure.took(count > 1, units, sliceNanos);
+        procedure.took(count > 1, units, nanos);
         counters.add(CallCounters.FUEL, units);
         counters.add(CallCounters.SLICES, 1);
-        counters.add(CallCounters.SLICE_NANOS, sliceNanos);
+        counters.add(CallCounters.SLICE_NANOS, nanos);
         if (count > 1) {
             counters.add(CallCounters.TURNS, count);
         }
-        lease.used(sliceNanos);
     }
 
     // As in goOn.

@@ -6,6 +6,7 @@ import io.farheap.control.RegionGrant;
 import io.farheap.control.ServerStatus.LeaseStatus;
 import io.farheap.control.plane.Caller;
 import io.farheap.control.plane.ControlPlane;
+import io.farheap.rpc.HeldRegions;
 import io.farheap.rpc.RegionHolders;
 import io.farheap.rpc.RpcHandlers;
 import io.farheap.server.budget.Borrower;
@@ -54,6 +55,7 @@ public final class ClientLease {
     private final ClientConnections connections;
     private final SpaceOpenings spaces;
     private final RegionHolders holders;
+    private final HeldRegions held;
     private final ServerThreads threads;
     private final RetiredResources retired;
     private final Int2ObjectHashMap<LeasedRegion> grants = new Int2ObjectHashMap<>();
@@ -110,6 +112,7 @@ public final class ClientLease {
             throw e;
         }
         ClientRings rings = new ClientRings(client, context, domain, holders, handlers, threads, retired);
+        this.held = rings.held();
         this.connections = new ClientConnections(client, domain, completions, rings, retired, ClientLease::notOpen);
         this.spaces = new SpaceOpenings(
                 domain, pool, amount -> client.lend(budgets.registrations(), amount), ClientLease::notOpen);
@@ -175,7 +178,7 @@ public final class ClientLease {
         }
         for (LeasedRegion grant : granted) {
             grants.put(grant.regionId, grant);
-            holders.hold(grant.regionId, client.leaseId());
+            held.hold(grant.regionId);
         }
         return granted.stream().map(LeasedRegion::described).toList();
     }

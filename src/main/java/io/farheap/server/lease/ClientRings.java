@@ -69,6 +69,11 @@ final class ClientRings {
         this.firstThread = (int) client.leaseId();
     }
 
+    /** The regions of the client. */
+    HeldRegions held() {
+        return held;
+    }
+
     ServedRing connect(RingRequest request) {
         RingShape shape = shape(request);
         List<Budget.Loan> loans = new ArrayList<>();

@@ -1,5 +1,7 @@
 package io.farheap.server.service;
 
+import io.farheap.rpc.HeldRegions;
+
 /**
  * The work of a service on one of a server's threads between the rounds of its message rings: calls that a handler has
  * begun and that take longer than a handler may. It runs on that thread alone, and inside its gate: it may do all that
@@ -18,6 +20,25 @@ public interface ServerWork {
      * @return whether there is more to do; the thread does not sleep while there is
      */
     boolean run(boolean busy);
+
+    /**
+     * Whether a client's next batch of calls waits in this pass over the thread's rings, as the client has used more of
+     * the thread than others. Asked for each of its rings that has a batch. The thread serves none that waits, so an
+     * implementation lets each wait for a bounded time.
+     */
+    default boolean waits(HeldRegions client) {
+        return false;
+    }
+
+    /**
+     * A pass has ended: all of the thread's rings have been looked at since the last call, in one round or several.
+     * {@link #run} has been called since.
+     *
+     * @return whether batches that have waited may be served now; the thread begins with any of them
+     */
+    default boolean passEnds() {
+        return false;
+    }
 
     /** The thread ends; {@link #run} is not called any more. */
     default void ended() {}

@@ -4,6 +4,7 @@ import io.farheap.lifetime.CloseStack;
 import io.farheap.lifetime.Closeables;
 import io.farheap.posix.Epoll;
 import io.farheap.posix.EventFd;
+import io.farheap.rpc.HeldRegions;
 import io.farheap.rpc.MessageRing;
 import io.farheap.server.fence.FailPoint;
 import io.farheap.server.service.ServerService;
@@ -18,6 +19,7 @@ import io.farheap.verbs.Context;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
 
 /**
  * Polls message rings and serves their batches. The thread is inside its gate while it looks at rings: a thread that
@@ -37,11 +39,6 @@ public final class ServerThread implements AgentThread.DutyCycle, AutoCloseable 
      * How often receives are renewed: a bell that arrived while the thread was awake has consumed the ring's receive.
      */
     private static final int REAP_MASK = 0xFF;
-    /**
-     * The time of a round after which it ends with the ring that is served: a thread that takes something away from
-     * this one waits for a round's end.
-     */
-    private static final long ROUND_NANOS = 20_000;
     /**
      * How often devices are polled: some make progress only while they are polled, and otherwise need a thread of their
      * own.
@@ -84,8 +81,11 @@ public final class ServerThread implements AgentThread.DutyCycle, AutoCloseable 
     private ServerWork[] work = NO_WORK;
 
     private boolean begun;
-    /** Index of the ring that was served last, or had nothing to serve. */
-    private int nextRing;
+    private final ServedRound round = new ServedRound(System::nanoTime);
+    /** Index of the ring that was looked at last. */
+    private int lastRing;
+    /** How many rings have been looked at in this pass. */
+    private int looked;
 
     /**
      * @param core on which it runs, or {@link ThreadAffinity#ANY}
@@ -167,7 +167,7 @@ public final class ServerThread implements AgentThread.DutyCycle, AutoCloseable 
         }
     }
 
-    /** When it returns, the thread has finished the batch that it was serving. */
+    /** When it returns, the thread has executed the requests that it was executing; those of a batch come in parts. */
     public void barrier() {
         gate.claim();
         gate.unclaim();
@@ -250,50 +250,85 @@ public final class ServerThread implements AgentThread.DutyCycle, AutoCloseable 
         boolean reap = (++rounds & REAP_MASK) == 0;
         boolean answers = (rounds & WORK_MASK) == 0;
         MessageRing[] all = rings;
-        long began = 0;
         boolean over = false;
-        int at = nextRing;
+        boolean rung = false;
+        boolean waiting = false;
+        round.begin();
+        int at = lastRing;
         for (int i = 0; i < all.length; i++) {
             at = at + 1 < all.length ? at + 1 : 0;
             MessageRing ring = all[at];
-            int before = served;
+            boolean serves = !over && ring.hasBatch();
+            if (!over) {
+                lastRing = at;
+                looked++;
+            }
+            if (serves && ring.takesCalls() && waits(ring.held())) {
+                waiting = true;
+                serves = false;
+            }
             try {
-                if (!over) {
-                    nextRing = at;
+                if (serves) {
+                    round.serving();
                     served += ring.serve();
+                } else if (!over) {
+                    // A batch that arrives now is looked at in the next round.
+                    ring.answerCalls();
                 }
                 if (reap || answers && ring.answering()) {
                     ring.reap();
                 }
-                if (ring.rung()) {
-                    served++;
-                }
+                rung |= ring.rung();
             } catch (RuntimeException e) {
                 failed(ring, e);
             }
             if (ring.ended()) {
                 forget(ring);
             }
-            if (served > before && !over) {
-                long now = System.nanoTime();
-                if (began == 0) {
-                    began = now;
-                } else {
-                    // The next round continues with the next ring; in between the thread opens its gate.
-                    over = now - began >= ROUND_NANOS;
-                }
-            }
+            // The next round continues with the next ring; in between the thread opens its gate.
+            over |= serves && round.over();
             if (over && !reap) {
                 break;
             }
         }
+        // A bell alone takes no time from what else there is to do.
         boolean busy = served > 0;
+        if (rung || waiting) {
+            served++;
+        }
         for (ServerWork each : work) {
             if (each.run(busy)) {
                 served++;
             }
         }
+        if (looked >= all.length) {
+            passEnds(all.length);
+        }
         return served;
+    }
+
+    /** Whether a client's batches wait for others, as its calls have used more of the thread. */
+    private boolean waits(HeldRegions client) {
+        boolean waits = false;
+        for (ServerWork each : work) {
+            waits |= each.waits(client);
+        }
+        return waits;
+    }
+
+    /**
+     * All rings have been looked at. If batches that have waited may be served now, any ring may be first: so none of a
+     * client's rings waits for its others for ever.
+     */
+    private void passEnds(int all) {
+        looked = 0;
+        boolean continues = false;
+        for (ServerWork each : work) {
+            continues |= each.passEnds();
+        }
+        if (continues && all > 1) {
+            lastRing = ThreadLocalRandom.current().nextInt(all);
+        }
     }
 
     private static void failed(MessageRing ring, RuntimeException e) {

@@ -25,6 +25,8 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Peers that are not there, do not answer, or send no valid messages. */
 class ControlFailureTest {
@@ -81,9 +83,9 @@ class ControlFailureTest {
     }
 
     /** The server has answered; an operator must not look for a network that is broken. */
-    @Test
-    void aServerWhoseConnectionHasNotEndedYetIsReached() {
-        String message = "the connection has not ended yet: on purpose";
+    @ParameterizedTest
+    @ValueSource(strings = {"the connection has not ended yet: on purpose", "it cannot do that now: on purpose"})
+    void aServerThatAnswersThatItIsUnavailableIsReached(String message) {
         ControlPlane plane = PlaneProxy.around(new InMemoryPlane(), (method, arguments, rest) -> {
             if (method.equals("disconnect")) {
                 throw new ControlException(Code.UNAVAILABLE, message);

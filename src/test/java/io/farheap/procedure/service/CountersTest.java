@@ -7,6 +7,7 @@ import io.farheap.control.ServerStatus.LeaseStatus;
 import io.farheap.metrics.ServerMetrics;
 import io.farheap.procedure.CallStatus;
 import io.farheap.procedure.format.CallFormat;
+import io.farheap.remote.contract.Outcome;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.nio.file.Files;
@@ -99,6 +100,17 @@ class CountersTest {
             assertEquals(1, events.getLast().getLong("refused"));
         } finally {
             Files.delete(file);
+        }
+    }
+
+    /** A lease that has nothing to unregister pays for nothing. */
+    @Test
+    void aLeaseWithoutProceduresUsesNoTime() {
+        try (RawCalls.Server server = new RawCalls.Server(1, 1);
+                RawCalls client = server.client(1)) {
+            client.unregister(HOPS);
+            assertEquals(Outcome.DONE, client.outcome);
+            assertEquals(0, server.memory.describe().leases().getFirst().callNanos());
         }
     }
 

@@ -2,6 +2,7 @@ package io.farheap.procedure.service;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.memory.NativeMemory;
@@ -10,6 +11,7 @@ import io.farheap.rpc.RegionHolders;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.CountDownLatch;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -26,6 +28,7 @@ class LeaseRegionTableTest {
     private final MemorySegment memory = arena.allocate(REGIONS * REGION, 64);
     private final RegionHolders holders = new RegionHolders(memory, REGION, REGIONS);
     private final HeldRegions held = new HeldRegions(holders, LEASE, "test");
+    private final HeldRegions other = new HeldRegions(holders, LEASE + 1, "other");
 
     @AfterEach
     void close() {
@@ -38,9 +41,9 @@ class LeaseRegionTableTest {
 
     @Test
     void onlyWhatIsHeldIsThere() {
-        holders.hold(0, LEASE);
-        holders.hold(1, LEASE + 1);
-        holders.hold(2, LEASE);
+        held.hold(0);
+        other.hold(1);
+        held.hold(2);
         int[] wrong = {2, -1, 1, 3, 0, REGIONS, Integer.MAX_VALUE, Integer.MIN_VALUE, 1 << 20, 2};
         LeaseRegionTable map = new LeaseRegionTable(1, wrong, SHIFT);
         map.refresh(held);
@@ -58,8 +61,8 @@ class LeaseRegionTableTest {
 
     @Test
     void whatIsGivenBackIsGoneAtTheNextLook() {
-        holders.hold(0, LEASE);
-        holders.hold(1, LEASE);
+        held.hold(0);
+        held.hold(1);
         LeaseRegionTable map = new LeaseRegionTable(1, new int[] {1, 0}, SHIFT);
         map.refresh(held);
         assertEquals(memory.address(), entry(map, 1));
@@ -67,7 +70,7 @@ class LeaseRegionTableTest {
         map.refresh(held);
         assertEquals(memory.address() + REGION, entry(map, 0));
         assertEquals(0, entry(map, 1));
-        holders.hold(0, LEASE + 1);
+        other.hold(0);
         holders.clear(1);
         map.refresh(held);
         assertEquals(0, entry(map, 0));
@@ -76,18 +79,16 @@ class LeaseRegionTableTest {
 
     /**
      * One thread sees that a region is held; the region is given back; then the thread writes the region's address.
-     * Another thread, which looks meanwhile and removes the address, must not have removed it in vain.
+     * Another thread, which looks meanwhile, waits for nothing, and does not use the table.
      */
     @Test
     @Timeout(120)
     void whatIsGivenBackWhileTwoThreadsLookIsGone() throws InterruptedException {
-        holders.hold(0, LEASE);
-        holders.hold(1, LEASE);
+        held.hold(0);
+        held.hold(1);
         LeaseRegionTable map = new LeaseRegionTable(1, new int[] {0, 1}, SHIFT);
         CountDownLatch seen = new CountDownLatch(1);
         CountDownLatch goOn = new CountDownLatch(1);
-        CountDownLatch removed = new CountDownLatch(1);
-        CountDownLatch written = new CountDownLatch(1);
         Thread first = Thread.ofPlatform().start(() -> {
             map.make(held::changes, region -> {
                 long found = held.address(region);
@@ -95,27 +96,69 @@ class LeaseRegionTableTest {
                 await(goOn);
                 return found;
             });
-            written.countDown();
         });
         await(seen);
         holders.clear(0);
-        Thread second = Thread.ofPlatform()
-                .start(() -> map.make(held::changes, region -> {
-                    if (region == 1) {
-                        removed.countDown();
-                        await(written);
-                    }
-                    return held.address(region);
-                }));
-        while (second.getState() != Thread.State.BLOCKED && removed.getCount() > 0) {
-            Thread.onSpinWait();
-        }
+        assertFalse(map.refresh(held));
         goOn.countDown();
         first.join();
-        second.join();
-        map.refresh(held);
+        assertTrue(map.refresh(held));
         assertEquals(0, entry(map, 0), "it is another's");
         assertEquals(memory.address() + REGION, entry(map, 1));
+    }
+
+    /** Regions that are given back meanwhile are gone from all parts before the table is used. */
+    @Test
+    void aLargeTableIsMadeInParts() {
+        for (int i = 0; i < REGIONS; i++) {
+            held.hold(i);
+        }
+        int[] all = IntStream.range(0, 3 * LeaseRegionTable.MOST_AT_ONCE)
+                .map(i -> i % REGIONS)
+                .toArray();
+        LeaseRegionTable map = new LeaseRegionTable(1, all, SHIFT);
+        assertFalse(map.refresh(held));
+        assertFalse(map.refresh(held));
+        holders.clear(1);
+        assertFalse(map.refresh(held), "what was written before may be of the region that is gone");
+        assertFalse(map.refresh(held));
+        assertTrue(map.refresh(held));
+        for (int i = 0; i < all.length; i++) {
+            assertEquals(i % REGIONS == 1 ? 0 : memory.address() + i % REGIONS * REGION, entry(map, i));
+        }
+    }
+
+    /** Another lease gives regions back all the time. */
+    @Test
+    void whatOthersGiveBackDoesNotMatter() {
+        held.hold(0);
+        LeaseRegionTable map = new LeaseRegionTable(1, new int[8 * LeaseRegionTable.MOST_AT_ONCE], SHIFT);
+        for (int part = 0; part < 7; part++) {
+            assertFalse(map.refresh(held), "part " + part);
+            other.hold(1);
+            holders.clear(1);
+        }
+        assertTrue(map.refresh(held));
+        for (int i = 0; i < 10_000; i++) {
+            new HeldRegions(holders, LEASE + 1 + i, "another").hold(1);
+            holders.clear(1);
+        }
+        assertTrue(map.isFresh(held));
+    }
+
+    /** The lease itself gives them back all the time, as while it is reclaimed. */
+    @Test
+    void aTableIsWholeWhateverIsGivenBack() {
+        held.hold(0);
+        LeaseRegionTable map = new LeaseRegionTable(1, new int[8 * LeaseRegionTable.MOST_AT_ONCE], SHIFT);
+        int parts = 1;
+        while (!map.refresh(held)) {
+            held.hold(1);
+            holders.clear(1);
+            parts++;
+            assertTrue(parts < 10, "it is never whole");
+        }
+        assertEquals(memory.address(), entry(map, 8 * LeaseRegionTable.MOST_AT_ONCE - 1));
     }
 
     private static void await(CountDownLatch latch) {
@@ -128,7 +171,7 @@ class LeaseRegionTableTest {
 
     @Test
     void anyAddressMayBeAskedFor() {
-        holders.hold(0, LEASE);
+        held.hold(0);
         LeaseRegionTable map = new LeaseRegionTable(1, new int[] {0, -1}, SHIFT);
         map.refresh(held);
         assertEquals(memory.address(), map.address(0));

@@ -41,7 +41,7 @@ class TurnsTest {
     void fill() {
         int[] regions = new int[REGIONS];
         for (int i = 0; i < REGIONS; i++) {
-            holders.hold(i, LEASE);
+            held.hold(i);
             regions[i] = i;
         }
         lease.map(new LeaseRegionTable(1, regions, SHIFT));
@@ -75,6 +75,30 @@ class TurnsTest {
             at = memory.get(JAVA_LONG, at);
         }
         return at;
+    }
+
+    /** A map that is not up to date yet serves no call: it waits for its next slice, as if it had no fuel left. */
+    @Test
+    void callsWaitUntilTheirMapIsWhole() {
+        int[] regions = new int[2 * LeaseRegionTable.MOST_AT_ONCE];
+        lease.map(new LeaseRegionTable(2, regions, SHIFT));
+        RunningCall alone = call(hops, 0, 1, 1 << SHIFT);
+        assertEquals(0, slices.one(alone, 1_000));
+        assertEquals(CallContext.FUEL, alone.left);
+        assertEquals(0, slices.one(alone, 1_000), "the thread has not looked at its rings since");
+        slices.beginWork();
+        assertTrue(slices.one(alone, 1_000) > 0);
+        assertEquals(CallContext.RETURNED, alone.left);
+        assertEquals(followed(0, 1), result(alone));
+        lease.map(new LeaseRegionTable(3, regions, SHIFT));
+        slices.beginWork();
+        RunningCall[] both = {call(hops, 0, 1, 1 << SHIFT), call(hops, 0, 1, 1 << SHIFT)};
+        assertEquals(0, slices.inTurns(both, 2, 1_000));
+        assertEquals(CallContext.FUEL, both[0].left);
+        assertEquals(CallContext.FUEL, both[1].left);
+        slices.beginWork();
+        assertTrue(slices.inTurns(both, 2, 1_000) > 0);
+        assertEquals(CallContext.RETURNED, both[1].left);
     }
 
     private void endAll(RunningCall[] calls, int fuel) {

@@ -61,8 +61,9 @@ final class KvCreateCommand implements Callable<Integer> {
             names = "--lease-step",
             paramLabel = "TIME",
             converter = Durations.class,
-            description = "Of a leased map: for how long an object is leased that was used about twice lately; one that "
-                    + "was used about 2^n times, for n times as long (default: 1s).")
+            description =
+                    "Of a leased map: for how long an object is leased that was used about twice lately; one that "
+                            + "was used about 2^n times, for n times as long (default: 1s).")
     private @Nullable Duration leaseStep;
 
     @Option(

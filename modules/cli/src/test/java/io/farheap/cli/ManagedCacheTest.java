@@ -218,6 +218,22 @@ class ManagedCacheTest {
         }
     }
 
+    /** Its client names it every 10 s, learns that it is not known, and claims it. */
+    @Test
+    @Tag("full")
+    void aCacheThatTheManagerHasForgottenIsTakenUpAgain() throws Exception {
+        try (CacheSession session = cache.openSession();
+                Buffer buffer = cache.allocate(8)) {
+            write(session, buffer, 3);
+            try (ManagerClient client = ManagerClient.connect(address)) {
+                client.deallocate(cache.id());
+                await(() -> client.list(0, 10).size() == 1);
+            }
+            check(session, buffer, 3);
+            reclaim(serverOf(0), session, buffer);
+        }
+    }
+
     /** New caches and moves use grants of the new manager, which has another key and another epoch. */
     @Test
     @Tag("full")

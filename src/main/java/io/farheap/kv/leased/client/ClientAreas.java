@@ -159,8 +159,8 @@ public final class ClientAreas {
             area.refused = "";
             return region;
         } catch (ControlException e) {
-            area.refused = ": no region of " + space.server(server) + " for long values on their way: "
-                    + e.getMessage();
+            area.refused =
+                    ": no region of " + space.server(server) + " for long values on their way: " + e.getMessage();
             return null;
         }
     }

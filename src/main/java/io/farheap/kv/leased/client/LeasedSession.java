@@ -1315,7 +1315,8 @@ public final class LeasedSession implements EngineSession {
         }
         // A get can be sent again whatever became of an earlier one, so it waits for its own line.
         return places.kind[place] == RequestColumns.GET
-                ? !isOneSided(place) && lines(places.next[place] == LeasedPlaces.ASK_LONG).isGone(server)
+                ? !isOneSided(place)
+                        && lines(places.next[place] == LeasedPlaces.ASK_LONG).isGone(server)
                 : callLines.isGone(server) || longLines.isGone(server);
     }
 
@@ -1325,7 +1326,8 @@ public final class LeasedSession implements EngineSession {
             return false;
         }
         return places.kind[place] == RequestColumns.GET
-                ? isOneSided(place) || lines(places.next[place] == LeasedPlaces.ASK_LONG).isUp(server)
+                ? isOneSided(place)
+                        || lines(places.next[place] == LeasedPlaces.ASK_LONG).isUp(server)
                 : callLines.isUp(server) && longLines.isUp(server);
     }
 

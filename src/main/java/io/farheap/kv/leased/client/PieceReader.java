@@ -151,8 +151,7 @@ final class PieceReader implements AutoCloseable {
                 return false;
             }
             // The target ends before the next piece begins.
-            MemorySegment.copy(
-                    value, block + LeasedBlock.HEADER_BYTES, value, LeasedPieces.startOf(number), length);
+            MemorySegment.copy(value, block + LeasedBlock.HEADER_BYTES, value, LeasedPieces.startOf(number), length);
         }
         return true;
     }

@@ -173,8 +173,7 @@ public final class LeasedCalls {
     }
 
     /** Writes a request to merge reports from a ring. */
-    public static void ring(
-            MemorySegment to, long at, long space, int region, long offset, long before, int session) {
+    public static void ring(MemorySegment to, long at, long space, int region, long offset, long before, int session) {
         to.set(JAVA_LONG_UNALIGNED, at + SPACE, space);
         to.set(JAVA_LONG_UNALIGNED, at + RING_REGION, Integer.toUnsignedLong(region));
         to.set(JAVA_LONG_UNALIGNED, at + RING_OFFSET, offset);
@@ -253,8 +252,7 @@ public final class LeasedCalls {
      * @param offset in it
      * @param sum of the value
      */
-    public static void valueInArea(
-            MemorySegment request, long at, int keyBytes, int region, long offset, long sum) {
+    public static void valueInArea(MemorySegment request, long at, int keyBytes, int region, long offset, long sum) {
         long area = at + valueAt(keyBytes);
         request.set(JAVA_SHORT_UNALIGNED, at + FORM, (short) 1);
         request.set(JAVA_LONG_UNALIGNED, area + AREA_REGION, Integer.toUnsignedLong(region));

@@ -4,6 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.farheap.kv.format.BlockChecksum;
+import io.farheap.kv.format.BlockFormat;
 import io.farheap.kv.format.SizeClasses;
 import io.farheap.kv.format.ValuePieces;
 import java.lang.foreign.MemorySegment;
@@ -35,7 +36,7 @@ public final class LeasedPieces {
 
     /** Whether an object needs pieces. */
     public static boolean needed(int keyBytes, long valueBytes) {
-        return LeasedBlock.valueAt(keyBytes) + valueBytes > LeasedCalls.MOST_BLOCK_BYTES;
+        return LeasedBlock.HEADER_BYTES + BlockFormat.padded(keyBytes) + valueBytes > LeasedCalls.MOST_BLOCK_BYTES;
     }
 
     /** How many pieces a value has. */
@@ -55,7 +56,8 @@ public final class LeasedPieces {
 
     /** The size class of the block of a piece. */
     public static int sizeClass(int valueBytes, int number) {
-        return SizeClasses.of(LeasedBlock.units(0, bytesOf(valueBytes, number)));
+        return SizeClasses.of(
+                Math.ceilDiv(LeasedBlock.HEADER_BYTES + bytesOf(valueBytes, number), LeasedBlock.UNIT_BYTES));
     }
 
     /** The bytes of the blocks of all pieces. */

@@ -520,8 +520,7 @@ final class LeasedShard {
         long stored = version == 0 ? (long) number << NUMBER_SHIFT | incarnation : version;
         if (inPieces) {
             pieces.list(block + LeasedBlock.valueAt(keyBytes));
-            LeasedBlock.writeHead(
-                    memory, block, incarnation, stored, key, keyFrom, keyBytes, valueBytes, checksum);
+            LeasedBlock.writeHead(memory, block, incarnation, stored, key, keyFrom, keyBytes, valueBytes, checksum);
         } else {
             LeasedBlock.write(
                     memory, block, incarnation, stored, key, keyFrom, keyBytes, value, valueFrom, valueBytes, checksum);
@@ -736,9 +735,8 @@ final class LeasedShard {
     }
 
     private void count(int entry, int many) {
-        long ofPieces = entries.isInPieces(entry)
-                ? LeasedPieces.blockBytes(LeasedBlock.valueBytes(memory, block(entry)))
-                : 0;
+        long ofPieces =
+                entries.isInPieces(entry) ? LeasedPieces.blockBytes(LeasedBlock.valueBytes(memory, block(entry))) : 0;
         counts.add(ShardCounts.OBJECTS, many);
         counts.add(ShardCounts.OBJECT_BYTES, many * (bytes(entry) + ofPieces));
     }

@@ -255,8 +255,8 @@ final class ShardThread implements ServerWork, ShardOwner {
         if (!ring.isHeld()) {
             return refuse(out, LeasedCalls.NO_AREA);
         }
-        rings.removeIf(each ->
-                each.session == session && each.space == ring.space && each.held.lease() == held.lease());
+        rings.removeIf(
+                each -> each.session == session && each.space == ring.space && each.held.lease() == held.lease());
         if (rings.size() == MOST_RINGS) {
             return refuse(out, LeasedCalls.WRONG);
         }
@@ -351,8 +351,7 @@ final class ShardThread implements ServerWork, ShardOwner {
     }
 
     /** Whether the value is in the request, or needs pieces and is in the caller's area. */
-    private static boolean hasPossibleValue(
-            int operation, MemorySegment request, long from, int keyBytes, int bytes) {
+    private static boolean hasPossibleValue(int operation, MemorySegment request, long from, int keyBytes, int bytes) {
         int valueBytes = LeasedCalls.valueBytes(request, from);
         return switch (LeasedCalls.form(request, from)) {
             case 0 ->
@@ -493,12 +492,7 @@ final class ShardThread implements ServerWork, ShardOwner {
     }
 
     private void change(
-            int operation,
-            LeasedShard shard,
-            @Nullable HeldRegions held,
-            MemorySegment request,
-            long from,
-            long hash) {
+            int operation, LeasedShard shard, @Nullable HeldRegions held, MemorySegment request, long from, long hash) {
         if (LeasedCalls.form(request, from) == 0) {
             shard.call(operation, request, from, hash, answer);
             return;

@@ -263,12 +263,12 @@ class ShardPiecesTest {
                 expected.put(key, found);
             } else {
                 // It was deleted or evicted, its time has ended, or its old block was marked when the call stopped.
-                assertTrue(!ended || what < 3, "call " + i);
+                assertTrue(!ended || after != value, "call " + i);
                 expected.remove(key);
             }
             shard.passMillis(random.nextInt(300));
         }
-        assertTrue(stopped > 500, "only " + stopped + " calls stopped");
+        assertTrue(stopped > 300, "only " + stopped + " calls stopped");
         assertEquals(stopped, shard.shard.totals().rebuilt());
         for (int key = 0; key < 12; key++) {
             byte[] found = shard.get(key);

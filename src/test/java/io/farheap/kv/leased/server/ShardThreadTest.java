@@ -165,7 +165,7 @@ class ShardThreadTest {
     void aHandedCallHasItsValueInTheCallersRegion() {
         MemorySegment area = Arena.ofAuto().allocate(REGION, 4096);
         RegionHolders holders = new RegionHolders(area, REGION, 1);
-        holders.hold(0, LEASE);
+        new HeldRegions(holders, LEASE, "client").hold(0);
         HandedCall set = setInArea(holders, area, 1);
         owner(set).hand(set);
         owner(set).run(false);

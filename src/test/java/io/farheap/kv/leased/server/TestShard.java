@@ -114,12 +114,7 @@ final class TestShard {
                 int bytes = LeasedPieces.bytesOf(joined.length, i);
                 assertTrue(LeasedBlock.isLive(memory, piece, first + i, 0, bytes, checksum));
                 MemorySegment.copy(
-                        memory,
-                        JAVA_BYTE,
-                        piece + LeasedBlock.HEADER_BYTES,
-                        joined,
-                        LeasedPieces.startOf(i),
-                        bytes);
+                        memory, JAVA_BYTE, piece + LeasedBlock.HEADER_BYTES, joined, LeasedPieces.startOf(i), bytes);
             }
             return joined;
         }

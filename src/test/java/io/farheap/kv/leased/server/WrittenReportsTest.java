@@ -34,7 +34,7 @@ class WrittenReportsTest {
     private final WrittenReports ring = ring(1, RING);
 
     WrittenReportsTest() {
-        holders.hold(1, LEASE);
+        held.hold(1);
     }
 
     private WrittenReports ring(int region, long offset) {

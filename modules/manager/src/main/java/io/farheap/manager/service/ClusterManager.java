@@ -24,6 +24,7 @@ import io.farheap.manager.provider.Machine;
 import io.farheap.manager.provider.ServerProvider;
 import io.farheap.manager.service.caches.Caches;
 import io.farheap.manager.service.caches.Clients;
+import io.farheap.manager.service.caches.ClockJumps;
 import io.farheap.manager.service.caches.ExpiredCacheReclaimer;
 import io.farheap.manager.service.caches.ExpiryNotifier;
 import io.farheap.manager.service.caches.Models;
@@ -36,6 +37,7 @@ import io.farheap.manager.service.moves.CostRebalancer;
 import io.farheap.manager.service.moves.PlannedMoves;
 import io.farheap.manager.service.requests.Admission;
 import io.farheap.manager.service.requests.AllocationReplies;
+import io.farheap.manager.service.requests.Claims;
 import io.farheap.manager.service.requests.Reallocations;
 import io.farheap.manager.service.requests.Removals;
 import io.farheap.manager.service.requests.RoomFinder;
@@ -59,6 +61,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
@@ -86,8 +89,6 @@ public final class ClusterManager implements CacheManager {
     private final ManagerOptions options;
     private final LongSupplier nanos;
     private final LongSupplier millis;
-    /** When this manager began to receive reports of servers. */
-    private final long started;
 
     private final ManagerLock lock;
     private final Journal journal;
@@ -105,8 +106,10 @@ public final class ClusterManager implements CacheManager {
     private final PlannedMoves moves;
     private final AllocationReplies answers;
     private final Admission admission;
+    private final Claims claims;
     private final Reallocations reallocations;
     private final CostRebalancer thrift;
+    private final ClockJumps clock;
     private final ExpiryNotifier expiry;
     private final ExpiredCacheReclaimer endings;
     private final ServerLossNotifier losses;
@@ -117,7 +120,10 @@ public final class ClusterManager implements CacheManager {
     private final ServerProvisioner recruits;
     private final RoomFinder room;
     private final SpareCapacity spares;
+    private final AtomicLong answered = new AtomicLong();
     private long ticked;
+    /** Since when this manager has received reports of servers without a pause. */
+    private long listening;
 
     /**
      * @param nanos a clock for time limits
@@ -134,20 +140,23 @@ public final class ClusterManager implements CacheManager {
         this.options = options;
         this.nanos = nanos;
         this.millis = millis;
-        this.started = nanos.getAsLong();
+        long started = nanos.getAsLong();
         this.ticked = started;
+        this.listening = started;
         Supply supply = options.supply();
         ReentrantLock mutex = new ReentrantLock();
-        this.servers = new Servers(prices, rates, inbox, options.serverSilentNanos(), supply.spares() > 0);
-        this.clients = new Clients(options.clientSilentNanos());
-        this.journal = new Journal(store, mutex, this::written, this::load);
+        this.servers = new Servers(
+                prices, rates, inbox, options.serverSilentNanos(), options.forgetNanos(), supply.spares() > 0);
+        this.clients = new Clients(options.clientSilentNanos(), started);
+        this.journal = new Journal(store, mutex, this::written, this::load, nanos);
         this.lock = new ManagerLock(mutex, journal, inbox, this::hear);
         this.tenants = new Tenants(journal);
         this.caches = new Caches(servers, journal, tenants);
         this.models = new Models(journal);
         this.allocator = new Allocator(servers.stock(started), prices);
         Allocator reserve = supply.spares() > 0 ? new Allocator(servers.whole(started), prices) : allocator;
-        this.expiry = new ExpiryNotifier(caches, clients);
+        this.clock = new ClockJumps(nanos, millis);
+        this.expiry = new ExpiryNotifier(caches, clients, clock);
         this.endings = new ExpiredCacheReclaimer(caches, servers, clients, expiry, this::ended);
         this.lives = new SpotLives(servers, prices, options.earlyMoves());
         Condition changed = mutex.newCondition();
@@ -161,8 +170,9 @@ public final class ClusterManager implements CacheManager {
                 new PlannedMoves(caches, servers, clients, allocator, reserve, lives, rates, endings, recruits, gone);
         this.room = new RoomFinder(lock, fleet, recruits, this::makeRoom, callNanos);
         this.spares = new SpareCapacity(supply.spares(), servers, caches, fleet, shopping);
-        this.answers = new AllocationReplies(servers, millis);
+        this.answers = new AllocationReplies(servers, expiry, moves, nanos, millis);
         this.admission = new Admission(servers, spares, tenants, allocator, lives, nanos, millis);
+        this.claims = new Claims(caches, servers, roll, admission);
         Reallocator reallocator = new Reallocator(servers.stock(started), prices);
         boolean cheaper = options.cheaperMoves() > 0;
         this.reallocations = new Reallocations(
@@ -171,13 +181,14 @@ public final class ClusterManager implements CacheManager {
                 caches, servers, moves, allocator, prices, lives, recruits::isWaiting, options.cheaperMoves());
         this.losses = new ServerLossNotifier(caches, servers, clients);
         this.removals = new Removals(caches, servers, clients, moves, endings);
-        load();
+        load(store.load());
         caches.all().forEach(cache -> clients.claim(cache.id(), started));
     }
 
-    /** Reads the state from disk, and applies it to what was reported. */
-    private void load() {
-        ManagerState state = store.load();
+    /** Applies the state on disk to what was reported. */
+    private void load(ManagerState state) {
+        // Reports are refused while the memory is ahead of the disk.
+        listening = nanos.getAsLong();
         inbox.forgetAll();
         prices.change(state.menu().isEmpty() ? Menu.EMPTY : MenuFile.parse(state.menu()));
         roll.load(state.lives());
@@ -329,6 +340,22 @@ public final class ClusterManager implements CacheManager {
     }
 
     @Override
+    public Allocation claim(CacheRequest terms, long generation, long regionBytes, List<RegionShare> shares) {
+        return lock.settled(() -> {
+            CacheRecord known = caches.find(terms.cacheId());
+            if (known == null) {
+                long now = nanos.getAsLong();
+                known = claims.takeUp(terms, generation, regionBytes, shares, now);
+                caches.put(known);
+                expiry.ends(known, millis.getAsLong());
+                clients.claim(known.id(), now);
+                moves.plan(now, millis.getAsLong());
+            }
+            return answers.allocation(known);
+        });
+    }
+
+    @Override
     public CacheDescription extend(long cacheId, long lifetimeMillis) {
         CacheRequest.requireLifetime(lifetimeMillis);
         return lock.settled(() -> {
@@ -435,7 +462,11 @@ public final class ClusterManager implements CacheManager {
             public void renew(Set<Long> cacheIds) {
                 lock.held(() -> {
                     clients.renew(line, cacheIds, nanos.getAsLong());
-                    moves.alert(nanos.getAsLong());
+                    if (lock.isCurrent()) {
+                        endings.claimed(line, cacheIds);
+                        claims.compare(line, cacheIds, nanos.getAsLong());
+                        moves.alert(nanos.getAsLong());
+                    }
                 });
             }
 
@@ -457,11 +488,41 @@ public final class ClusterManager implements CacheManager {
     }
 
     @Override
+    public void forget(String address) {
+        lock.settled(() -> {
+            long now = nanos.getAsLong();
+            listens(now);
+            roll.forget(address, mayBeDeaf(now), now);
+            forgetGone(now);
+        });
+    }
+
+    /** Frees what servers that are gone have of caches without a client and of ended ones, and forgets such servers. */
+    private void forgetGone(long now) {
+        removals.removeAbandoned(now);
+        freeEnded(caches.ended().stream());
+        roll.forgetGone(now);
+    }
+
+    @Override
     public ReportReply report(ServerReport said) {
-        if (!inbox.keep(said, nanos.getAsLong())) {
-            return answered(said);
+        long now = nanos.getAsLong();
+        if (inbox.keep(said, now)) {
+            lock.tryRead();
+            return ReportReply.NONE;
         }
-        lock.tryRead();
+        answered.incrementAndGet();
+        try {
+            if (!lock.isReading()) {
+                return answered(said);
+            }
+        } catch (ControlException e) {
+            if (e.code() != Code.UNAVAILABLE || !lock.isReading()) {
+                throw e;
+            }
+        }
+        // A server that is heard is not silent, though what it says cannot be used before the state was read again.
+        inbox.hold(said, now);
         return ReportReply.NONE;
     }
 
@@ -503,6 +564,10 @@ public final class ClusterManager implements CacheManager {
         }
         freeEnded(caches.ended().stream().filter(over -> report.ended().contains(over.id())));
         Servers.KnownServer server = Objects.requireNonNull(servers.find(report.serverId()));
+        endings.freeLate(server);
+        if (endings.concern(server)) {
+            inbox.forget(server.record.id());
+        }
         if (report.leaving() && changed) {
             // It may also be the target of moves off other servers.
             moves.plan(now, millis.getAsLong());
@@ -518,8 +583,8 @@ public final class ClusterManager implements CacheManager {
         // A server that was drained while its report was being written is notified with its next report, when that is
         // on disk.
         boolean stays = !report.leaving() && !roll.isToLeave(report.serverId());
-        // The reports of a server that may have to end a cache have to be answered.
-        if (stays && report.ended().isEmpty() && caches.ended().isEmpty()) {
+        // The reports of a server that has to end a cache, or has ended it, have to be answered.
+        if (stays && report.ended().isEmpty() && !endings.concern(hearing.server())) {
             inbox.expect(report);
         }
         return orders;
@@ -567,6 +632,16 @@ public final class ClusterManager implements CacheManager {
         return lock.held(endings::looks);
     }
 
+    /** Returns how often the time of day was moved against the monotonic clock. */
+    long clockJumps() {
+        return lock.held(clock::count);
+    }
+
+    /** Returns how many reports were more than repetitions that need no answer. */
+    long answered() {
+        return answered.get();
+    }
+
     /** Returns how often all servers were looked at. */
     long passes() {
         return lock.held(servers::passes);
@@ -576,22 +651,16 @@ public final class ClusterManager implements CacheManager {
     public void tick() {
         lock.settled(() -> {
             long now = nanos.getAsLong();
-            if (now - ticked > options.serverSilentNanos()) {
-                // This process stood still, so it has not received what clients sent meanwhile: their claims count as
-                // renewed.
-                caches.all().forEach(cache -> clients.claim(cache.id(), now));
-            } else {
-                // A process that stood still for longer has not listened during all of that time.
-                servers.listened(Math.min(now - ticked, LONGEST_TICK_NANOS), now);
-            }
-            ticked = now;
+            listens(now);
+            clock.look();
             removals.removeAbandoned(now);
             freeEnded(caches.ended().stream());
-            endings.forgetLate(now);
+            endings.forgetLate(now, millis.getAsLong());
             if (rates.settle(now, moves::left)) {
                 // What can leave a spot server within its notice has changed.
                 servers.offerAnew();
             }
+            claims.forgetGone(now);
             roll.writeLives();
             roll.forgetGone(now);
             lives.observe(now, millis.getAsLong());
@@ -607,8 +676,31 @@ public final class ClusterManager implements CacheManager {
             }
         });
         // What was chosen is on disk, so this manager leads and no cache will be placed there.
-        lock.held(fleet::takeIdle).forEach(this::stop);
+        lock.held(() -> lock.isCurrent() ? fleet.takeIdle() : List.<Machine>of())
+                .forEach(this::stop);
         alert();
+    }
+
+    /** Adds the time since the last call to that for which this manager has listened. */
+    private void listens(long now) {
+        if (now - ticked > options.serverSilentNanos()) {
+            // This process stood still, so it has not received what clients sent meanwhile: their claims count as
+            // renewed.
+            caches.all().forEach(cache -> clients.claim(cache.id(), now));
+            moves.stoodStill(now);
+            listening = now;
+        } else {
+            // A process that stood still for longer has not listened during all of that time.
+            servers.listened(Math.min(now - ticked, LONGEST_TICK_NANOS), now);
+        }
+        clients.listened(now);
+        moves.listened(now);
+        ticked = now;
+    }
+
+    /** Whether this manager has not listened for long enough to count a server as silent. */
+    private boolean mayBeDeaf(long now) {
+        return now - listening <= options.serverSilentNanos();
     }
 
     /** A provider that throws for one machine must not keep the others running. */
@@ -627,14 +719,20 @@ public final class ClusterManager implements CacheManager {
         lock.held(() -> {
             alertWithLock();
             long now = nanos.getAsLong();
-            expiry.alert(now, millis.getAsLong());
-            losses.alert(now, now - started <= options.serverSilentNanos());
+            if (lock.isCurrent()) {
+                expiry.alert(now, millis.getAsLong());
+                losses.alert(now, mayBeDeaf(now));
+                moves.alertLate(now);
+            }
         });
     }
 
+    /** Nobody is notified of what may not be on disk. */
     private void alertWithLock() {
-        moves.alert(nanos.getAsLong());
-        endings.alert();
+        if (lock.isCurrent()) {
+            moves.alert(nanos.getAsLong());
+            endings.alert();
+        }
     }
 
     private void freeEnded(Stream<CacheRecord> some) {

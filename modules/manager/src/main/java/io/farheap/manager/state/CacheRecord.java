@@ -1,6 +1,7 @@
 package io.farheap.manager.state;
 
 import java.util.Collections;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
@@ -107,6 +108,15 @@ public record CacheRecord(
     public CacheRecord end() {
         return new CacheRecord(
                 id, name, capacity, 0, regionBytes, terms, generation + 1, regions, reserved, null, true);
+    }
+
+    /** Returns an ended cache that has regions, or room for them, on these of its servers alone. */
+    public CacheRecord endedOn(Set<Long> servers) {
+        SortedMap<Long, Integer> left = new TreeMap<>(regions);
+        reserved.forEach((server, count) -> left.merge(server, count, Integer::sum));
+        left.keySet().retainAll(servers);
+        return new CacheRecord(
+                id, name, capacity, 0, regionBytes, terms, generation, left, Collections.emptySortedMap(), null, true);
     }
 
     /** Returns the cache with another end of its time; its regions, and so its generation, stay. */

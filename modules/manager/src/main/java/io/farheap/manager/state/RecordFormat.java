@@ -32,7 +32,7 @@ final class RecordFormat {
     private RecordFormat() {}
 
     static byte[] encode(ServerRecord server) {
-        return new RecordFields()
+        RecordFields fields = new RecordFields()
                 .put("version", VERSION)
                 .put("id", NodePaths.hex(server.id()))
                 .put("address", server.address())
@@ -43,8 +43,8 @@ final class RecordFormat {
                 .put("regionBytes", server.regionBytes())
                 .put("regions", server.regions())
                 .put("noticeMillis", server.noticeMillis())
-                .put("leaving", server.leaving())
-                .encode();
+                .put("leaving", server.leaving());
+        return (server.forgotten() ? fields.put("forgotten", true) : fields).encode();
     }
 
     static byte[] encode(CacheRecord cache) {
@@ -180,7 +180,8 @@ final class RecordFormat {
                 fields.number("regionBytes"),
                 Math.toIntExact(fields.number("regions")),
                 fields.number("noticeMillis"),
-                fields.flag("leaving"));
+                fields.flag("leaving"),
+                RecordFields.flag("forgotten", fields.text("forgotten", "false")));
         requirePath(path, NodePaths.server(server.id()));
         return server;
     }

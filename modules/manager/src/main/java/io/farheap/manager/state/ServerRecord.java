@@ -15,6 +15,7 @@ import java.util.Objects;
  * @param regions how many it has, 0 or more
  * @param noticeMillis how long before its end it gives notice, in milliseconds; 0: it gives none
  * @param leaving whether it gets no new regions, and those it has are moved away
+ * @param forgotten whether an operator has given it up: nothing is expected of it until it reports again
  */
 public record ServerRecord(
         long id,
@@ -26,7 +27,23 @@ public record ServerRecord(
         long regionBytes,
         int regions,
         long noticeMillis,
-        boolean leaving) {
+        boolean leaving,
+        boolean forgotten) {
+
+    /** A server that is not given up. */
+    public ServerRecord(
+            long id,
+            String address,
+            String type,
+            boolean spot,
+            long sinceMillis,
+            String place,
+            long regionBytes,
+            int regions,
+            long noticeMillis,
+            boolean leaving) {
+        this(id, address, type, spot, sinceMillis, place, regionBytes, regions, noticeMillis, leaving, false);
+    }
 
     /** @throws IllegalArgumentException if a value is out of its range */
     public ServerRecord {
@@ -37,5 +54,11 @@ public record ServerRecord(
         RecordChecks.atLeast("regionBytes", regionBytes, 1);
         RecordChecks.atLeast("regions", regions, 0);
         RecordChecks.atLeast("noticeMillis", noticeMillis, 0);
+    }
+
+    /** Returns the same server, given up. */
+    public ServerRecord forget() {
+        return new ServerRecord(
+                id, address, type, spot, sinceMillis, place, regionBytes, regions, noticeMillis, leaving, true);
     }
 }

@@ -37,6 +37,157 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** A cluster manager with a store in memory and a clock that only the tests advance. */
 class ClusterManagerTest {
 
+    /** The client would move to room that others may get. */
+    @Test
+    void noClientIsNotifiedOfAMoveThatIsNotOnDisk() {
+        TestCluster cluster = new TestCluster(ManagerOptions.DEFAULT, 1);
+        cluster.allocateOn(1, 7, 2);
+        cluster.reports(2, 2);
+        CacheManager.Attendance line = cluster.manager.attend(99, new RecordedNotices(cluster.alerts, cluster.ends));
+        line.renew(Set.of(7L));
+        // So the server that leaves is only announced: the cache's record does not change.
+        cluster.manager.reserve(7, "host2:1", 1);
+        cluster.store.failing = true;
+        cluster.store.unreadable = true;
+        refusal(Code.INTERNAL, () -> cluster.leaves(1, 2));
+        line.renew(Set.of(7L));
+        refusal(Code.UNAVAILABLE, cluster.manager::tick);
+        cluster.reports(2, 2);
+        assertEquals(List.of(), cluster.alerts);
+        cluster.store.failing = false;
+        cluster.store.unreadable = false;
+        cluster.manager.tick();
+        cluster.leaves(1, 2);
+        assertEquals(1, cluster.alerts.size());
+    }
+
+    /** It could not renew it meanwhile. */
+    @Test
+    void aClientsMoveKeepsItsRoomThoughTheManagerStoodStill() {
+        TestCluster cluster = new TestCluster(ManagerOptions.DEFAULT, 1);
+        cluster.allocateOn(1, 7, 2);
+        cluster.reports(2, 2);
+        cluster.attends(7L);
+        cluster.manager.reserve(7, "host2:1", 1);
+        cluster.manager.tick();
+        cluster.pass(12_000);
+        cluster.reports(1, 2);
+        cluster.leaves(1, 2);
+        cluster.reports(2, 2);
+        cluster.manager.tick();
+        assertEquals(1, cluster.reserved(7));
+        for (int i = 0; i < 11; i++) {
+            cluster.pass(1_000);
+            cluster.leaves(1, 2);
+            cluster.reports(2, 2);
+            cluster.manager.tick();
+        }
+        assertEquals(2, cluster.reserved(7), "for the move off the server that leaves");
+    }
+
+    /** Its client was not notified of the end, and what it sent meanwhile was not received. */
+    @Test
+    void noCacheIsEndedUnheardAfterTheManagerStoodStill() {
+        TestCluster cluster = new TestCluster(ManagerOptions.DEFAULT, 1);
+        cluster.reports(1, 4);
+        cluster.allocate(7, 4, 35_000);
+        cluster.attends(7L);
+        cluster.manager.tick();
+        cluster.pass(40_000);
+        cluster.reports(1, 4);
+        refusal(Code.OUT_OF_MEMORY, () -> cluster.allocate(8, 1, 0));
+        assertFalse(cluster.record(7).ended());
+    }
+
+    /** It continues to be heard, though the manager accepts no change. */
+    @Test
+    @Timeout(60)
+    void aServerThatReportsWhileAWriteIsLateIsNotSilent() throws Exception {
+        CountDownLatch writes = new CountDownLatch(1);
+        CountDownLatch release = new CountDownLatch(1);
+        cluster = new ClusterManager(
+                new StateStore() {
+                    @Override
+                    public long epoch() {
+                        return store.epoch();
+                    }
+
+                    @Override
+                    public ManagerState load() {
+                        return store.load();
+                    }
+
+                    @Override
+                    public void write(List<StateChange> changes) {
+                        if (store.caches.containsKey(7L)) {
+                            writes.countDown();
+                            awaitOpen(release);
+                        }
+                        store.write(changes);
+                    }
+                },
+                ManagerOptions.DEFAULT,
+                () -> now,
+                () -> time);
+        reports(1, 4);
+        reports(2, 4);
+        allocate(7, 2);
+        Thread extending = Thread.ofPlatform().start(() -> cluster.extend(7, 60_000));
+        writes.await();
+        for (int total = 5; total <= 6; total++) {
+            now += 2 * SECOND;
+            assertEquals(ReportReply.NONE, cluster.report(report(1, total, total, false, Map.of())));
+        }
+        release.countDown();
+        extending.join();
+        List<ServerReport> heard = cluster.servers();
+        assertEquals(
+                List.of("host1:1"), heard.stream().map(ServerReport::address).toList());
+        assertEquals(6, heard.getFirst().totalRegions());
+    }
+
+    /** What it says has changed, so its report must be processed, and cannot be before the state was read. */
+    @Test
+    void aServerThatReportsWhileTheStateCannotBeReadIsNotSilent() {
+        TestCluster cluster = new TestCluster(ManagerOptions.DEFAULT, 1);
+        List<String> lost = new ArrayList<>();
+        CacheManager.Attendance line = cluster.manager.attend(99, new Unheard() {
+            @Override
+            public void lost(long cacheId, String server) {
+                lost.add(server);
+            }
+        });
+        cluster.allocateOn(1, 7, 2);
+        cluster.allocateOn(2, 8, 2);
+        line.renew(Set.of(7L, 8L));
+        cluster.pass(4_000);
+        cluster.reports(1, 2);
+        cluster.reports(2, 2);
+        cluster.manager.tick();
+        cluster.store.failing = true;
+        cluster.store.unreadable = true;
+        refusal(Code.INTERNAL, () -> cluster.manager.extend(7, 60_000));
+        for (int i = 0; i < 5; i++) {
+            cluster.pass(1_000);
+            assertEquals(
+                    ReportReply.NONE, cluster.manager.report(TestCluster.server(1, "t", false, 3 + i, Map.of(7L, 2))));
+        }
+        refusal(Code.UNAVAILABLE, () -> cluster.manager.describe(7));
+        cluster.store.failing = false;
+        cluster.store.unreadable = false;
+        cluster.manager.tick();
+        assertEquals(
+                List.of("host1:1"),
+                cluster.manager.servers().stream().map(ServerReport::address).toList());
+        assertEquals(List.of(), lost);
+        for (int i = 0; i < 4; i++) {
+            cluster.pass(1_000);
+            cluster.reports(1, 7);
+            cluster.manager.tick();
+        }
+        assertEquals(List.of("host2:1"), lost);
+    }
+
     private static final long MIB = 1 << 20;
     private static final long SECOND = 1_000_000_000L;
     /** In ms: servers that end at such intervals do not end together. */
@@ -187,7 +338,8 @@ class ClusterManagerTest {
         allocate(7, 3);
         CacheManager.Attendance line = attend();
         line.renew(Set.of(7L));
-        now += 4 * SECOND;
+        ticks();
+        ticks();
         cluster.tick();
         assertEquals(List.of(), lost, "no server at all is heard: it may be the manager that is deaf");
         reports(2, 2);
@@ -200,7 +352,8 @@ class ClusterManagerTest {
         assertEquals(2, lost.size(), "another line");
         cluster.report(report(1, 4, 1, false, Map.of(7L, 3)));
         cluster.tick();
-        now += 4 * SECOND;
+        ticks();
+        ticks();
         reports(2, 2);
         cluster.tick();
         assertEquals(3, lost.size(), "it is lost again");
@@ -211,7 +364,8 @@ class ClusterManagerTest {
         reports(1, 4);
         allocate(7, 3);
         attend().renew(Set.of(7L));
-        now += 4 * SECOND;
+        ticks();
+        ticks();
         cluster.report(new ServerReport(5, "host1:1", "t", false, "d/c/r", MIB, 4, 4, 30_000, false, 0, Map.of()));
         cluster.tick();
         assertEquals(List.of("7 on host1:1"), lost);
@@ -441,6 +595,16 @@ class ClusterManagerTest {
         refusal(Code.BUSY, () -> cluster.moved(7, before.generation(), 4 * MIB, before.targets()));
         cluster.moved(7, again.generation(), 4 * MIB, again.targets());
         assertEquals(again.targets(), cluster.describe(7).allocation().shares());
+    }
+
+    private void ticks() {
+        now += 2 * SECOND;
+        cluster.tick();
+    }
+
+    private void passes(long millis) {
+        now += millis * 1_000_000;
+        time += millis;
     }
 
     /** Lets seconds pass, one after the other, with a tick in each. */
@@ -769,19 +933,19 @@ class ClusterManagerTest {
         cluster.allocate(new CacheRequest(7, CLIENT, "c", MIB, 60_000, "", List.of(AllocationCandidate.ANY)));
         CacheManager.Attendance line = attend();
         line.renew(Set.of(7L));
-        time += 29_000;
+        passes(29_000);
         cluster.tick();
         assertEquals(List.of(), expiring);
-        time += 2_000;
+        passes(2_000);
         cluster.tick();
         cluster.tick();
         assertEquals(List.of("7 in 29000"), expiring);
         assertEquals(60_000, cluster.extend(7, 60_000).leftMillis());
-        time += 40_000;
+        passes(40_000);
         cluster.tick();
         assertEquals(List.of("7 in 29000", "7 in 20000"), expiring);
         // A client that comes late is notified, too, if the time has passed already.
-        time += 40_000;
+        passes(40_000);
         attend().renew(Set.of(7L));
         cluster.tick();
         assertEquals("7 in 0", expiring.getLast());
@@ -1212,9 +1376,13 @@ class ClusterManagerTest {
         // While the cache moves by itself, no move off its server is planned.
         cluster.reserve(8, "host3:1", 1);
         cluster.report(report(2, 4, 0, true, Map.of(8L, 4)));
-        now += CacheManager.GROWTH_MILLIS * 1_000_000L - SECOND;
-        reports(3, 16);
-        cluster.report(report(2, 4, 0, true, Map.of(8L, 4)));
+        for (int second = 1; second < CacheManager.GROWTH_MILLIS / 1000; second++) {
+            now += SECOND;
+            reports(3, 16);
+            cluster.report(report(1, 4, 0, true, Map.of(7L, 4)));
+            cluster.report(report(2, 4, 0, true, Map.of(8L, 4)));
+            cluster.tick();
+        }
         // Its client has not continued.
         now += 2 * SECOND;
         cluster.report(report(1, 4, 0, true, Map.of(7L, 4)));

@@ -24,6 +24,7 @@ public final class MemoryStore implements StateStore {
     final Map<String, LifeRecord> lives = new TreeMap<>();
     String menu = "";
     public boolean failing;
+    boolean unreadable;
     /** Whether another store was opened since: this one writes nothing any more. */
     boolean followed;
 
@@ -34,6 +35,9 @@ public final class MemoryStore implements StateStore {
 
     @Override
     public ManagerState load() {
+        if (unreadable) {
+            throw new StateException("the disk is gone");
+        }
         return new ManagerState(
                 List.copyOf(servers.values()),
                 List.copyOf(caches.values()),

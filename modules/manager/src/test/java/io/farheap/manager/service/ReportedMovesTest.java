@@ -186,9 +186,28 @@ class ReportedMovesTest {
             cluster.pass(2_500);
             cluster.leaves(1, 4);
             cluster.reports(2, 4);
+            cluster.manager.tick();
         }
-        cluster.manager.tick();
         assertEquals(List.of(share(2, 4)), cluster.alerts.getLast().targets());
+    }
+
+    /** The report may have begun before; the client continues with the grant for that room. */
+    @Test
+    void aReportOfWhereACacheIsGivesUpNoRoomOfItsClientsMove() {
+        mayMoveTo(4);
+        cluster.manager.reserve(7, "host2:1", 4);
+        long generation = cluster.generation(7);
+        cluster.manager.moved(7, generation, 4 * MIB, List.of(share(1, 4)));
+        assertEquals(Map.of(2L, 4), cluster.record(7).reserved());
+        refusal(Code.OUT_OF_MEMORY, () -> cluster.allocate(8, 1, 0));
+        for (int i = 0; i < 11; i++) {
+            cluster.pass(1_000);
+            cluster.reports(1, 4);
+            cluster.reports(2, 4);
+            cluster.attends(7L);
+            cluster.manager.tick();
+        }
+        assertEquals(Map.of(), cluster.record(7).reserved(), "it is not renewed");
     }
 
     private void passesWhileRegionsAreOn(int there) {

@@ -246,6 +246,32 @@ class SupplyTest {
         assertTrue(machine.stopped);
     }
 
+    /** A cache that has come since its last report may be cut off together with it. */
+    @Test
+    void aSilentServerIsNotStoppedThoughItsLastReportSaysThatItIsEmpty() {
+        start(0, SupplyTest::serveSoon, SMALL);
+        allocate(7, 4, 0);
+        cluster.deallocate(7);
+        TestProvider.TestMachine machine = provider.machines.getFirst();
+        machine.report(4, Map.of());
+        for (int i = 0; i < 90; i++) {
+            now += SECOND;
+            report(1, 4, false, Map.of());
+            cluster.tick();
+        }
+        assertFalse(machine.stopped);
+        for (int i = 0; i < 59; i++) {
+            now += SECOND;
+            machine.report(4, Map.of());
+            cluster.tick();
+        }
+        assertFalse(machine.stopped);
+        now += 3 * SECOND;
+        machine.report(4, Map.of());
+        cluster.tick();
+        assertTrue(machine.stopped);
+    }
+
     /** Caches of the manager that leads now may be there, of which this one knows nothing. */
     @Test
     void aManagerThatWasFollowedStopsNothing() {
@@ -298,6 +324,7 @@ class SupplyTest {
         for (int i = 0; i < seconds; i++) {
             now += SECOND;
             try {
+                provider.machines.getFirst().report(4, Map.of());
                 cluster.tick();
             } catch (ControlException e) {
                 assertEquals(code, e.code());
@@ -382,6 +409,20 @@ class SupplyTest {
         assertEquals(20_000, server.leavesWithinMillis());
         List<RegionShare> shares = allocate(7, 4, 0).shares();
         assertTrue(shares.stream().noneMatch(share -> share.address().equals("host100:1")), shares::toString);
+    }
+
+    /** The provider's thread has other machines to look after, and the notice is known. */
+    @Test
+    void aProviderIsNotRefusedIfTheStateCannotBeWritten() {
+        start(0, SupplyTest::serveSoon, SMALL);
+        allocate(7, 4, 0);
+        store.failing = true;
+        provider.machines.getFirst().reclaim(Duration.ofSeconds(30));
+        store.failing = false;
+        TestProvider.TestMachine machine = provider.machines.getFirst();
+        assertFalse(store.servers.get(machine.id).leaving());
+        machine.report(0, Map.of(7L, 4));
+        assertTrue(store.servers.get(machine.id).leaving());
     }
 
     @Test

@@ -38,6 +38,7 @@ final class Samples {
                 1 + positive(random),
                 random.nextInt(Integer.MAX_VALUE),
                 positive(random),
+                random.nextBoolean(),
                 random.nextBoolean());
     }
 

@@ -19,6 +19,8 @@ import java.util.Map;
 import java.util.NavigableMap;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** The caches that a manager knows, and what they take of its servers. Guarded by the manager's lock. */
@@ -32,6 +34,13 @@ public final class Caches {
             "its lifetime had passed, and other caches needed its memory; extend a cache in time to keep it";
 
     private static final double MILLIS_AN_HOUR = 3_600_000;
+    /**
+     * A client and a server that were cut off together, and are still, may have leases for as long: after that it is
+     * not remembered that the cache was ended there.
+     */
+    private static final long LATE_MILLIS = 30 * 86_400_000L;
+    /** Of so many ended caches it is remembered that servers that were given up may have them. */
+    private static final int MOST_LATE = 4_096;
 
     private final Servers servers;
     private final Journal journal;
@@ -49,6 +58,15 @@ public final class Caches {
             new TreeMap<>(Comparator.comparingLong(CacheExpiry::atMillis).thenComparingLong(CacheExpiry::id));
     /** Caches that were ended, until their servers have taken back their regions. */
     private final TreeMap<Long, CacheRecord> ended = new TreeMap<>();
+    /** By server: those of {@link #ended} that have regions or reserved room there. */
+    private final Map<Long, Set<Long>> endedOn = new HashMap<>();
+    /**
+     * Caches that were ended and freed, and of which servers that were given up may still have regions: if such a
+     * server returns, they are ended there.
+     */
+    private final TreeMap<Long, CacheRecord> late = new TreeMap<>();
+    /** By server: those of {@link #late} that it may have. */
+    private final Map<Long, Set<Long>> lateOn = new HashMap<>();
     /** By region size: the server threads for a region, of each cache of {@link #caches}, and how many need so many. */
     private final Map<Long, TreeMap<Double, Integer>> threads = new HashMap<>();
     /** Caches of which the last change is not on disk yet, so that no client may be notified of it. */
@@ -66,18 +84,61 @@ public final class Caches {
         timed.clear();
         threads.clear();
         ended.clear();
+        endedOn.clear();
+        late.clear();
+        lateOn.clear();
         unwritten.clear();
         servers.forgetPromises();
         for (CacheRecord cache : stored) {
-            if (cache.ended()) {
-                ended.put(cache.id(), cache);
-            } else {
+            if (!cache.ended()) {
                 keep(cache);
+            } else if (isLate(cache)) {
+                keepLate(cache);
+            } else {
+                keepEnded(cache);
             }
             servers.promise(null, cache);
             if (!cache.ended()) {
                 tenants.count(null, cache);
             }
+        }
+    }
+
+    /** Whether an ended cache has servers, and all of them were given up and forgotten. */
+    private boolean isLate(CacheRecord over) {
+        return !over.regions().isEmpty() && servers.of(over).findAny().isEmpty();
+    }
+
+    private void keepEnded(CacheRecord over) {
+        ended.put(over.id(), over);
+        serversOf(over).forEach(server -> endedOn.computeIfAbsent(server, _ -> new TreeSet<>())
+                .add(over.id()));
+    }
+
+    private void dropEnded(CacheRecord over) {
+        ended.remove(over.id());
+        serversOf(over)
+                .forEach(server -> endedOn.computeIfPresent(
+                        server, (_, here) -> here.remove(over.id()) && here.isEmpty() ? null : here));
+    }
+
+    private static Stream<Long> serversOf(CacheRecord cache) {
+        return Stream.concat(cache.regions().keySet().stream(), cache.reserved().keySet().stream());
+    }
+
+    private void keepLate(CacheRecord over) {
+        late.put(over.id(), over);
+        over.regions().keySet().forEach(server -> lateOn.computeIfAbsent(server, _ -> new TreeSet<>())
+                .add(over.id()));
+    }
+
+    private void dropLate(long id) {
+        CacheRecord before = late.remove(id);
+        if (before != null) {
+            before.regions()
+                    .keySet()
+                    .forEach(server -> lateOn.computeIfPresent(
+                            server, (_, caches) -> caches.remove(id) && caches.isEmpty() ? null : caches));
         }
     }
 
@@ -135,9 +196,14 @@ public final class Caches {
 
     /** @throws ControlException NOT_FOUND if the cache was ended */
     public void requireNotEnded(long id) {
-        if (ended.containsKey(id)) {
+        if (hasEnded(id)) {
             throw new ControlException(Code.NOT_FOUND, "cache " + hex(id) + " has ended: " + WHY);
         }
+    }
+
+    /** Whether a cache was ended, and that is not forgotten yet. */
+    public boolean hasEnded(long id) {
+        return ended.containsKey(id) || late.containsKey(id);
     }
 
     /** Returns all caches except those that were ended. */
@@ -186,21 +252,105 @@ public final class Caches {
         tenants.count(cache, null);
     }
 
-    /** Ends a cache: its servers must take back its regions, which remain promised to it until they have. */
+    /**
+     * Ends a cache: its servers must take back its regions, which remain promised to it until they have.
+     *
+     * @param cache until now
+     */
     void end(CacheRecord cache) {
         CacheRecord over = cache.end();
         journal.add(new StateChange.PutCache(over));
         unwritten.add(over.id());
         drop(over.id());
-        ended.put(over.id(), over);
+        keepEnded(over);
         tenants.count(cache, null);
     }
 
-    /** Removes an ended cache after its servers have taken back its regions. */
-    void freed(CacheRecord over) {
-        journal.add(new StateChange.RemoveCache(over.id()));
-        ended.remove(over.id());
+    /**
+     * An ended cache's servers have taken back its regions, or are gone: nothing is promised to it any more.
+     *
+     * @param givenUp those of its servers that may return; until they have, it is not forgotten that it has ended
+     */
+    void freed(CacheRecord over, Set<Long> givenUp) {
+        dropEnded(over);
         servers.promise(over, null);
+        if (givenUp.isEmpty()) {
+            journal.add(new StateChange.RemoveCache(over.id()));
+            return;
+        }
+        putLate(over.endedOn(givenUp));
+        if (late.size() > MOST_LATE) {
+            late.values().stream()
+                    .min(Comparator.comparingLong(one -> one.terms().expiresAtMillis()))
+                    .ifPresent(oldest -> dropLateRecord(oldest.id()));
+        }
+    }
+
+    /** Forgets the caches of which {@link #isLate(long)} is true that ended weeks ago. */
+    void forgetLate(long millis) {
+        List<Long> old = late.values().stream()
+                .filter(over -> millis - over.terms().expiresAtMillis() > LATE_MILLIS)
+                .map(CacheRecord::id)
+                .toList();
+        old.forEach(this::dropLateRecord);
+    }
+
+    private void putLate(CacheRecord over) {
+        dropLate(over.id());
+        keepLate(over);
+        journal.add(new StateChange.PutCache(over));
+        unwritten.add(over.id());
+    }
+
+    private void dropLateRecord(long id) {
+        dropLate(id);
+        unwritten.remove(id);
+        journal.add(new StateChange.RemoveCache(id));
+    }
+
+    /** A server that was given up has returned, and has taken back an ended cache's regions. */
+    void freedLate(long id, long serverId) {
+        CacheRecord over = late.get(id);
+        if (over != null && over.regions().containsKey(serverId)) {
+            Set<Long> left = new TreeSet<>(over.regions().keySet());
+            left.remove(serverId);
+            if (left.isEmpty()) {
+                dropLateRecord(id);
+            } else {
+                putLate(over.endedOn(left));
+            }
+        }
+    }
+
+    /** Whether a cache was ended, is freed, and may be on a server that was given up. */
+    boolean isLate(long id) {
+        return late.containsKey(id);
+    }
+
+    /** Whether there is any cache of which {@link #isLate(long)} is true. */
+    boolean anyLate() {
+        return !late.isEmpty();
+    }
+
+    /**
+     * Returns the caches that were ended, late ones included, and that a server has or may have.
+     *
+     * @param held the caches of which it has reported regions
+     */
+    Set<Long> overOn(long serverId, Set<Long> held) {
+        if (ended.isEmpty() && late.isEmpty()) {
+            return Set.of();
+        }
+        Set<Long> over = new TreeSet<>(endedOn.getOrDefault(serverId, Set.of()));
+        over.addAll(lateOn.getOrDefault(serverId, Set.of()));
+        if (held.size() < ended.size() + late.size()) {
+            held.stream().filter(this::hasEnded).forEach(over::add);
+        } else {
+            Stream.concat(ended.keySet().stream(), late.keySet().stream())
+                    .filter(held::contains)
+                    .forEach(over::add);
+        }
+        return over;
     }
 
     /** Returns the caches that were ended, until they are {@link #freed}. */
@@ -212,9 +362,13 @@ public final class Caches {
     @SuppressWarnings("ReferenceEquality")
     public void written(StateChange change) {
         if (change instanceof StateChange.PutCache put
-                && (put.cache().ended() ? ended : caches).get(put.cache().id()) == put.cache()) {
+                && latest(put.cache().id(), put.cache().ended()) == put.cache()) {
             unwritten.remove(put.cache().id());
         }
+    }
+
+    private @Nullable CacheRecord latest(long id, boolean over) {
+        return !over ? caches.get(id) : ended.containsKey(id) ? ended.get(id) : late.get(id);
     }
 
     /** Whether a cache was ended, and its servers have not taken back its regions yet. */

@@ -72,9 +72,21 @@ public final class Clients {
     private final Set<Long> unclaimed = new HashSet<>();
 
     private final long silentNanos;
+    /** Up to when this manager has received what clients sent. */
+    private long listened;
 
-    public Clients(long silentNanos) {
+    /**
+     * @param silentNanos a client that was silent for longer counts as gone
+     * @param now from when on the manager receives what clients send
+     */
+    public Clients(long silentNanos, long now) {
         this.silentNanos = silentNanos;
+        this.listened = now;
+    }
+
+    /** This manager has received what clients sent; if it stood still before, their claims were renewed. */
+    public void listened(long now) {
+        listened = now;
     }
 
     /**
@@ -123,13 +135,14 @@ public final class Clients {
         return lines.get(cacheId);
     }
 
-    boolean abandoned(long cacheId, long now) {
+    /** Whether no client has claimed a cache for long; time in which this manager may not have listened is no proof. */
+    boolean isAbandoned(long cacheId) {
         Long last = claimed.get(cacheId);
-        return last == null || now - last > silentNanos;
+        return last == null || listened - last > silentNanos;
     }
 
     /**
-     * Returns since when a cache is {@linkplain #abandoned abandoned}, or will be if its client stays silent; null if
+     * Returns since when a cache is {@linkplain #isAbandoned abandoned}, or will be if its client stays silent; null if
      * it has no client.
      */
     public @Nullable Long abandonedSince(long cacheId) {

@@ -1,5 +1,6 @@
 package io.farheap.manager.service.caches;
 
+import io.farheap.manager.ServerReport;
 import io.farheap.manager.service.servers.FreeRoom;
 import io.farheap.manager.service.servers.Servers;
 import io.farheap.manager.state.CacheRecord;
@@ -36,6 +37,8 @@ public final class ExpiredCacheReclaimer {
     private static final long SOON_NANOS = 5_000_000_000L;
     /** For how long it is known which caches were tried in vain: hundreds that find no room wait for their turns. */
     private static final long VAIN_NANOS = 600_000_000_000L;
+    /** Between two looks for caches that were ended weeks ago. */
+    private static final long FORGET_NANOS = 60_000_000_000L;
     /** How many caches are tried together at first, and then more. */
     private static final int FIRST = 16;
 
@@ -66,6 +69,8 @@ public final class ExpiredCacheReclaimer {
     private final Map<Long, Long> waiting = new TreeMap<>();
     /** By cache that finds no room: up to where others were tried in vain; then it continues behind these. */
     private final Map<Long, VainTrial> vain = new HashMap<>();
+    /** When it was looked for caches that were ended weeks ago. */
+    private long forgot;
     /** Counts the caches that it has looked at, or left out of a search. */
     private long looks;
 
@@ -200,6 +205,11 @@ public final class ExpiredCacheReclaimer {
         return List.of();
     }
 
+    /** Whether a cache's time is over, also if the time of day had not been moved ahead. */
+    public boolean isOver(CacheRecord cache, long millis) {
+        return expiry.isOver(cache, millis);
+    }
+
     private boolean mayGive(CacheRecord cache, long now, long millis) {
         return expiry.mayEnd(cache, now, millis) && caches.isWritten(cache.id()) && servers.gives(cache, now);
     }
@@ -273,9 +283,10 @@ public final class ExpiredCacheReclaimer {
     private void end(CacheRecord cache, long now, long millis) {
         LOG.log(
                 System.Logger.Level.WARNING,
-                "cache " + Caches.hex(cache.id()) + " of " + cache.name() + " is ended, "
-                        + (millis - cache.terms().expiresAtMillis()) + " ms after its time: others need its room");
-        caches.end(cache);
+                "cache " + Caches.hex(cache.id()) + " of " + cache.name() + " is ended, " + -expiry.left(cache, millis)
+                        + " ms after its time: others need its room");
+        // What is late is remembered from the end, and not from the end of its time, which may be weeks before.
+        caches.end(cache.until(millis));
         since.put(cache.id(), now);
         forget.accept(cache.id());
     }
@@ -290,22 +301,48 @@ public final class ExpiredCacheReclaimer {
         }
     }
 
+    /**
+     * A client names its caches: it is notified of those that have ended and were freed, since servers of theirs were
+     * given up.
+     */
+    public void claimed(Clients.ClientLine line, Set<Long> cacheIds) {
+        if (!caches.anyLate()) {
+            return;
+        }
+        for (long id : cacheIds) {
+            if (caches.isLate(id) && caches.isWritten(id) && told.put(id, line) != line) {
+                line.tell(listener -> listener.ended(id, Caches.WHY));
+            }
+        }
+    }
+
     /** Returns the ended caches that a server has to take back, and of which it has not reported that it has. */
     public Set<Long> of(Servers.KnownServer server) {
-        if (caches.ended().isEmpty() || server.report == null) {
-            return Set.of();
+        return over(server).filter(caches::isWritten).collect(Collectors.toUnmodifiableSet());
+    }
+
+    /** Whether a server has to take back any cache, also if the end of that is not on disk yet. */
+    public boolean concern(Servers.KnownServer server) {
+        return over(server).findAny().isPresent();
+    }
+
+    /** Also those that were freed, since the server was given up: it has returned, or has regions of one that was. */
+    private Stream<Long> over(Servers.KnownServer server) {
+        ServerReport report = server.report;
+        return report == null
+                ? Stream.empty()
+                : caches.overOn(server.record.id(), report.held().keySet()).stream()
+                        .filter(id -> !report.ended().contains(id));
+    }
+
+    /** A server has reported which ended caches it has taken back, some of them perhaps late. */
+    public void freeLate(Servers.KnownServer server) {
+        if (caches.anyLate() && server.report != null) {
+            for (long id : server.report.ended()) {
+                caches.freedLate(id, server.record.id());
+            }
+            told.keySet().removeIf(id -> !caches.isEnded(id) && !caches.isLate(id));
         }
-        long id = server.record.id();
-        Set<Long> held = server.report.held().keySet();
-        Set<Long> done = server.report.ended();
-        return caches.ended().stream()
-                .filter(over -> caches.isWritten(over.id())
-                        && !done.contains(over.id())
-                        && (over.regions().containsKey(id)
-                                || over.reserved().containsKey(id)
-                                || held.contains(over.id())))
-                .map(CacheRecord::id)
-                .collect(Collectors.toUnmodifiableSet());
     }
 
     /**
@@ -318,7 +355,7 @@ public final class ExpiredCacheReclaimer {
         List<CacheRecord> freed = some.filter(over -> caches.isWritten(over.id()) && isTakenBack(over))
                 .toList();
         for (CacheRecord over : freed) {
-            caches.freed(over);
+            caches.freed(over, givenUp(over));
             since.remove(over.id());
             told.remove(over.id());
             clients.forget(over.id());
@@ -328,13 +365,29 @@ public final class ExpiredCacheReclaimer {
 
     /** Whether all servers of an ended cache have taken back its regions, or are gone. */
     private boolean isTakenBack(CacheRecord over) {
-        return servers.of(over)
-                .allMatch(server ->
-                        server.report != null && server.report.ended().contains(over.id()) || servers.isGone(server));
+        return servers.of(over).allMatch(server -> hasTakenBack(server, over) || servers.isGone(server));
     }
 
-    /** Forgets caches whose wait for room ended long ago. */
-    public void forgetLate(long now) {
+    /** Returns the servers of an ended cache that have not taken back its regions, and may return. */
+    private Set<Long> givenUp(CacheRecord over) {
+        return Stream.concat(over.regions().keySet().stream(), over.reserved().keySet().stream())
+                .filter(id -> {
+                    Servers.KnownServer server = servers.find(id);
+                    return server == null || !hasTakenBack(server, over) && !servers.hasEnded(server);
+                })
+                .collect(Collectors.toUnmodifiableSet());
+    }
+
+    private static boolean hasTakenBack(Servers.KnownServer server, CacheRecord over) {
+        return server.report != null && server.report.ended().contains(over.id());
+    }
+
+    /** Forgets caches whose wait for room ended long ago, and that others were ended weeks ago. */
+    public void forgetLate(long now, long millis) {
+        if (now - forgot > FORGET_NANOS) {
+            forgot = now;
+            caches.forgetLate(millis);
+        }
         waiting.entrySet().removeIf(one -> {
             boolean late = now - one.getValue() > 2 * WAIT_NANOS;
             if (late) {

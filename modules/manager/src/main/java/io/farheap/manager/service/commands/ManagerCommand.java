@@ -42,6 +42,7 @@ import picocli.CommandLine.Spec;
         subcommands = {
             CopyCommand.class,
             DrainCommand.class,
+            ForgetCommand.class,
             LivesCommand.class,
             RatesCommand.class,
             TenantCommand.class,
@@ -126,6 +127,15 @@ public final class ManagerCommand implements Subcommand, Callable<Integer> {
     private Duration serverTimeout;
 
     @Option(
+            names = "--forget-after",
+            paramLabel = "TIME",
+            converter = Durations.class,
+            defaultValue = "60m",
+            description = "A memory server that is silent for this long, while others are heard, is given up: what it "
+                    + "held counts as free; above --server-timeout (default: ${DEFAULT-VALUE}).")
+    private Duration forgetAfter;
+
+    @Option(
             names = "--no-early-moves",
             description =
                     "Leave caches on spot servers that will probably end soon, by the lifetimes of earlier servers, "
@@ -157,8 +167,17 @@ public final class ManagerCommand implements Subcommand, Callable<Integer> {
         if (kept == null) {
             throw wrong("the manager's state has no place: name --data DIR, or --temporary");
         }
+        requireOption(
+                forgetAfter.compareTo(serverTimeout) > 0,
+                "--forget-after is " + forgetAfter.toMillis() + " ms and --server-timeout " + serverTimeout.toMillis()
+                        + " ms: a server is given up after it counts as silent, so raise --forget-after");
         ManagerOptions options = new ManagerOptions(
-                serverTimeout.toNanos(), clientTimeout.toNanos(), !noEarlyMoves, cheaperMoves, supply.supply());
+                serverTimeout.toNanos(),
+                clientTimeout.toNanos(),
+                forgetAfter.toNanos(),
+                !noEarlyMoves,
+                cheaperMoves,
+                supply.supply());
         ServerProvider.Factory provider = supply.provider();
         Termination termination = Termination.watch(untilStdinCloses);
         PrintWriter out = spec.commandLine().getOut();

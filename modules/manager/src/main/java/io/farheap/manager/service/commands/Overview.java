@@ -92,7 +92,30 @@ record Overview(long epoch, List<ServerReport> servers, List<CacheDescription> c
                             .collect(Collectors.joining(", "))));
         }
         append(text, rows);
+        appendLate(text);
         return text.toString();
+    }
+
+    /** Appends what leaves servers too late, if anything does. */
+    private void appendLate(StringBuilder text) {
+        List<List<String>> rows = new ArrayList<>();
+        rows.add(List.of("LATE", "NAME", "SERVER", "REGIONS", "LOST", "ENDS IN", "FOR LACK OF"));
+        for (CacheDescription cache : caches) {
+            for (CacheDescription.LateMove late : cache.lateMoves()) {
+                rows.add(List.of(
+                        Caches.hex(cache.allocation().cacheId()),
+                        cache.name(),
+                        late.server(),
+                        String.valueOf(late.regions()),
+                        String.valueOf(late.lost()),
+                        seconds(late.leftMillis()),
+                        late.room() ? "time" : "room"));
+            }
+        }
+        if (rows.size() > 1) {
+            text.append('\n');
+            append(text, rows);
+        }
     }
 
     private static String seconds(long millis) {
@@ -123,7 +146,22 @@ record Overview(long epoch, List<ServerReport> servers, List<CacheDescription> c
         json.addProperty("epoch", epoch);
         json.add("servers", array(servers.stream().map(Overview::json)));
         json.add("caches", array(caches.stream().map(Overview::json)));
+        json.add("late_moves", array(caches.stream().flatMap(Overview::lateMoves)));
         return json;
+    }
+
+    private static Stream<JsonObject> lateMoves(CacheDescription cache) {
+        return cache.lateMoves().stream().map(late -> {
+            JsonObject json = new JsonObject();
+            json.addProperty("cache", Caches.hex(cache.allocation().cacheId()));
+            json.addProperty("name", cache.name());
+            json.addProperty("server", late.server());
+            json.addProperty("regions", late.regions());
+            json.addProperty("lost_regions", late.lost());
+            json.addProperty("ends_within_ms", late.leftMillis());
+            json.addProperty("room", late.room());
+            return json;
+        });
     }
 
     private static JsonObject json(ServerReport server) {

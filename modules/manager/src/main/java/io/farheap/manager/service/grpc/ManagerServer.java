@@ -38,6 +38,9 @@ public final class ManagerServer implements AutoCloseable {
     private final ExecutorService calls;
 
     private final ScheduledExecutorService ticks;
+    /** Whether the last tick was refused. The thread of the ticks. */
+    private boolean refused;
+
     private final Server server;
 
     private ManagerServer(HostPort listen, ClusterManager cluster, GrantSigner grants) {
@@ -87,6 +90,19 @@ public final class ManagerServer implements AutoCloseable {
     private void tick() {
         try {
             cluster.tick();
+            if (refused) {
+                LOG.log(System.Logger.Level.INFO, "the manager's periodic work continues");
+            }
+            refused = false;
+        } catch (ControlException e) {
+            // While the state cannot be written or read, each tick is refused.
+            if (!refused) {
+                LOG.log(
+                        System.Logger.Level.WARNING,
+                        "the manager's periodic work waits, and is tried again several times a second: "
+                                + e.getMessage());
+            }
+            refused = true;
         } catch (Throwable e) {
             // The next tick tries again; an exception would end the ticks.
             LOG.log(System.Logger.Level.ERROR, "the manager's periodic work has failed; the next tick repeats it", e);

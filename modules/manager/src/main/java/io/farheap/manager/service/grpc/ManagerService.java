@@ -5,6 +5,7 @@ import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
 import io.farheap.control.ManagerKey;
 import io.farheap.control.grpc.GrpcStatusCodes;
+import io.farheap.manager.CacheDescription;
 import io.farheap.manager.CacheManager;
 import io.farheap.manager.Reclaim;
 import io.farheap.manager.ReportReply;
@@ -16,6 +17,7 @@ import io.farheap.manager.wire.AllocatedCache;
 import io.farheap.manager.wire.Attendance;
 import io.farheap.manager.wire.CacheId;
 import io.farheap.manager.wire.CachePage;
+import io.farheap.manager.wire.ClaimCache;
 import io.farheap.manager.wire.DescribedCache;
 import io.farheap.manager.wire.DescribedTenant;
 import io.farheap.manager.wire.DrainServer;
@@ -24,7 +26,9 @@ import io.farheap.manager.wire.EstimatedLives;
 import io.farheap.manager.wire.EstimatedRates;
 import io.farheap.manager.wire.ExpiringAlert;
 import io.farheap.manager.wire.ExtendCache;
+import io.farheap.manager.wire.ForgetServer;
 import io.farheap.manager.wire.HelloManager;
+import io.farheap.manager.wire.LateAlert;
 import io.farheap.manager.wire.ListCaches;
 import io.farheap.manager.wire.ListModels;
 import io.farheap.manager.wire.ListTenants;
@@ -43,6 +47,7 @@ import io.farheap.manager.wire.ReserveRegions;
 import io.farheap.manager.wire.ServerList;
 import io.farheap.manager.wire.TenantPage;
 import io.farheap.manager.wire.TenantQuota;
+import io.farheap.manager.wire.UnknownAlert;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
@@ -108,6 +113,17 @@ final class ManagerService extends ManagerGrpc.ManagerImplBase {
                         request.hasCandidate() ? ManagerMessages.read(request.getCandidate()) : null,
                         ManagerMessages.read(request.getSharesList()),
                         request.hasAnswers() ? ManagerMessages.read(request.getAnswers()) : null))));
+    }
+
+    @Override
+    public void claim(ClaimCache request, StreamObserver<AllocatedCache> reply) {
+        answer(
+                reply,
+                () -> ManagerMessages.write(grants.sign(manager.claim(
+                        ManagerMessages.read(request.getCache()),
+                        request.getGeneration(),
+                        request.getRegionBytes(),
+                        ManagerMessages.read(request.getSharesList())))));
     }
 
     @Override
@@ -210,6 +226,14 @@ final class ManagerService extends ManagerGrpc.ManagerImplBase {
         });
     }
 
+    @Override
+    public void forget(ForgetServer request, StreamObserver<Nothing> reply) {
+        answer(reply, () -> {
+            manager.forget(request.getAddress());
+            return Nothing.getDefaultInstance();
+        });
+    }
+
     private static <T> void answer(StreamObserver<T> reply, Supplier<T> call) {
         T message;
         try {
@@ -276,6 +300,20 @@ final class ManagerService extends ManagerGrpc.ManagerImplBase {
         public synchronized void lost(long cacheId, String server) {
             alerts.onNext(Alert.newBuilder()
                     .setLost(LostAlert.newBuilder().setCacheId(cacheId).setServer(server))
+                    .build());
+        }
+
+        @Override
+        public synchronized void unknown(long cacheId) {
+            alerts.onNext(Alert.newBuilder()
+                    .setUnknown(UnknownAlert.newBuilder().setCacheId(cacheId))
+                    .build());
+        }
+
+        @Override
+        public synchronized void late(long cacheId, CacheDescription.LateMove move) {
+            alerts.onNext(Alert.newBuilder()
+                    .setLate(LateAlert.newBuilder().setCacheId(cacheId).setLate(ManagerMessages.write(move)))
                     .build());
         }
 

@@ -2,6 +2,7 @@ package io.farheap.manager.service.journal;
 
 import io.farheap.manager.ServerReport;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -41,6 +42,11 @@ public final class Inbox {
         return true;
     }
 
+    /** Keeps a report until it is read, though it has to be answered: the next one will be. Called without the lock. */
+    public void hold(ServerReport report, long now) {
+        unread.put(report.serverId(), new UnreadReport(report, now));
+    }
+
     /** Whether two reports differ at most in what is free and in what caches hold. */
     private static boolean isAlike(ServerReport one, ServerReport other) {
         return one.regionBytes() == other.regionBytes()
@@ -56,8 +62,9 @@ public final class Inbox {
     }
 
     /**
-     * Reads the latest report of each server that waits now, in the order in which they came; it ends, since it leaves
-     * those that come meanwhile.
+     * Reads the latest report of each server that waits now, in the order in which they came, those of servers that
+     * leave after the others: what leaves moves to servers that are heard. It ends, since it leaves those that come
+     * meanwhile.
      */
     void read(ObjLongConsumer<ServerReport> reader) {
         if (unread.isEmpty()) {
@@ -65,7 +72,8 @@ public final class Inbox {
         }
         List<UnreadReport> waiting = new ArrayList<>(unread.values());
         // Compared by difference, as times of nanoTime are.
-        waiting.sort((one, other) -> Long.signum(one.at() - other.at()));
+        waiting.sort(Comparator.comparing((UnreadReport one) -> one.report().leaving())
+                .thenComparing((one, other) -> Long.signum(one.at() - other.at())));
         for (UnreadReport heard : waiting) {
             if (unread.remove(heard.report().serverId(), heard)) {
                 reader.accept(heard.report(), heard.at());

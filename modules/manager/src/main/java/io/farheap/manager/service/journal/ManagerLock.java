@@ -10,7 +10,8 @@ import java.util.function.Supplier;
 /**
  * The lock that guards everything that a manager knows. A thread that takes it first reads the reports that servers
  * have sent meanwhile ({@link Inbox}). Results are returned to a caller only after all that the action has changed or
- * seen is on disk ({@link Journal}). No thread holds the lock during a write.
+ * seen is on disk ({@link Journal}). No thread holds the lock while the state is written or read. After a write has
+ * failed, callers are refused until the state was read again.
  */
 public final class ManagerLock {
 
@@ -30,7 +31,12 @@ public final class ManagerLock {
         this.reader = reader;
     }
 
-    /** Runs an action with the lock, and returns when all that it has changed or seen is on disk. */
+    /**
+     * Runs an action with the lock, and returns when all that it has changed or seen is on disk.
+     *
+     * @throws ControlException as the action does; INTERNAL if that cannot be written; UNAVAILABLE if the state is
+     *     being read again, or another manager leads
+     */
     public <T> T settled(Supplier<T> action) {
         return settled(action, _ -> true);
     }
@@ -70,7 +76,7 @@ public final class ManagerLock {
      * Reads the waiting reports and runs an action whose result no caller receives, so that it need not wait for the
      * disk.
      *
-     * @throws ControlException UNAVAILABLE if a write has failed and the state cannot be read again
+     * @throws ControlException UNAVAILABLE if a write has failed and the state was not read again yet
      */
     public void locked(Runnable action) {
         held(() -> {
@@ -78,6 +84,22 @@ public final class ManagerLock {
             inbox.read(reader);
             action.run();
         });
+    }
+
+    /**
+     * Whether the memory is not ahead of the disk, so that others may be notified of what it says. Called with the
+     * lock.
+     */
+    public boolean isCurrent() {
+        return !journal.isAhead();
+    }
+
+    /**
+     * Whether the state is being read again, or has to be, since a write has failed, or a write is late: until that is
+     * over nothing is changed. Not if another manager leads. Called without the lock.
+     */
+    public boolean isReading() {
+        return journal.isReading();
     }
 
     /**

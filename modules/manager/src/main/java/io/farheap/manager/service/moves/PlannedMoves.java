@@ -1,5 +1,6 @@
 package io.farheap.manager.service.moves;
 
+import io.farheap.manager.CacheDescription.LateMove;
 import io.farheap.manager.CacheManager;
 import io.farheap.manager.Reclaim;
 import io.farheap.manager.Reclaim.Reason;
@@ -52,6 +53,10 @@ public final class PlannedMoves {
      * one, so that their order could seem to change.
      */
     private static final long SAME_NANOS = 2_000_000_000L;
+
+    private static final long NANOS_PER_SECOND = 1_000_000_000;
+    /** What passes before regions move: the report of a client that gives way, the next plan and its alert. */
+    private static final long REACTION_NANOS = (long) (MigrationRates.REACTION_SECONDS * NANOS_PER_SECOND);
     /** How long a client may take for an optional move. */
     private static final long OPTIONAL_NANOS = 600_000_000_000L;
     /** How long it may take for a move ahead of the notice: the server is expected to end within this time. */
@@ -74,6 +79,8 @@ public final class PlannedMoves {
     private static final long OPEN_NANOS = 500_000_000L;
     /** As long as no room becomes free, a cache that found none is tried again after this time. */
     private static final long PAUSE_MILLIS = 500;
+    /** The longest time that moves are counted to take: a year. */
+    private static final long MOST_BUSY_NANOS = 365 * 86_400 * NANOS_PER_SECOND;
     /** The id of no server. */
     private static final long NO_SERVER = 0;
     /** How long a cache is not sent again to a server on which it did not get its reserved regions. */
@@ -94,6 +101,9 @@ public final class PlannedMoves {
      * @param changed when that number was another one
      */
     private record Growth(long since, int there, long changed) {}
+
+    /** @param lost how many regions cannot leave the server */
+    private record LateNotice(Clients.ClientLine line, int lost) {}
 
     /**
      * A search for room.
@@ -148,10 +158,15 @@ public final class PlannedMoves {
      */
     private final Map<Long, Long> earlier = new HashMap<>();
     /**
-     * By cache: the servers that leave while the cache grows or makes a move of its own. Its client is notified at
-     * once, and has to give way unless it moves off that server itself; then the moves off these servers are planned.
+     * By cache: the servers that leave while the cache grows or makes a move of its own, or a longer move off another
+     * server for which these cannot wait. Its client is notified at once, and has to give way unless it moves off that
+     * server itself; then the moves off these servers are planned.
      */
     private final Map<Long, Set<Long>> announced = new TreeMap<>();
+    /** By cache, and by address of a server that leaves: which late move its client was notified of last. */
+    private final Map<Long, Map<String, LateNotice>> lateTold = new HashMap<>();
+    /** By cache: the server of which the log has said last that there is too little time for it. */
+    private final Map<Long, Long> lateSaid = new HashMap<>();
     /** By cache: servers on which it did not get its reserved regions, and until when it is not sent there. */
     private final Map<Long, Map<Long, Long>> avoided = new HashMap<>();
     /** By cache: until when it is not moved again ahead of the notice, since its client has not moved it. */
@@ -181,6 +196,10 @@ public final class PlannedMoves {
     private int ofCalls = MOST_SEARCHES;
     /** Whether a cache has found no room that did before. */
     private boolean newlyStuck;
+    /** Since when this manager has received reports of servers without a pause. */
+    private long listening;
+    /** Up to when this manager has received what clients sent. */
+    private long listened;
     /** Counts all searches for room. */
     private long searches;
     /** Counts the searches that have found nothing or that only look ahead. */
@@ -245,7 +264,7 @@ public final class PlannedMoves {
     public boolean renews(long cacheId, int there, long now) {
         Growth before = growing.get(cacheId);
         long changed = before == null || before.there() != there ? now : before.changed();
-        if (now - changed > STILL_NANOS) {
+        if (listened - changed > STILL_NANOS) {
             return false;
         }
         growing.put(cacheId, new Growth(now, there, changed));
@@ -257,9 +276,9 @@ public final class PlannedMoves {
      * Whether the cache has asked a moment ago for room to grow or for an optional move: it has the first right to that
      * room.
      */
-    private boolean isGrowing(CacheRecord cache, long now) {
+    public boolean isGrowing(CacheRecord cache) {
         Growth growth = growing.get(cache.id());
-        return growth != null && now - growth.since() <= CacheManager.GROWTH_MILLIS * NANOS_PER_MILLI;
+        return growth != null && listened - growth.since() <= CacheManager.GROWTH_MILLIS * NANOS_PER_MILLI;
     }
 
     /**
@@ -272,7 +291,7 @@ public final class PlannedMoves {
             CacheRecord before, SortedMap<Long, Integer> regions, @Nullable ReclaimOutcome answer, long now) {
         growing.remove(before.id());
         earlier.remove(before.id());
-        announced.remove(before.id());
+        boolean gaveWay = announced.remove(before.id()) != null;
         boolean answers = isAnswer(before.id(), answer);
         Move move = moves.remove(before.id());
         if (move == null) {
@@ -288,7 +307,7 @@ public final class PlannedMoves {
         }
         before.reserved().forEach((target, reserved) -> {
             int got = regions.getOrDefault(target, 0) - before.regions().getOrDefault(target, 0);
-            if (got < reserved) {
+            if (got < reserved && !gaveWay) {
                 avoided.computeIfAbsent(before.id(), _ -> new HashMap<>()).put(target, now + AVOID_NANOS);
             }
         });
@@ -341,6 +360,8 @@ public final class PlannedMoves {
         earlier.remove(cacheId);
         avoided.remove(cacheId);
         stays.remove(cacheId);
+        lateSaid.remove(cacheId);
+        lateTold.remove(cacheId);
         unstick(cacheId);
     }
 
@@ -355,6 +376,8 @@ public final class PlannedMoves {
 
     /** The caches were reloaded from disk: all moves are planned again. */
     public void loaded(long now) {
+        listening = now;
+        listened = now;
         moves.clear();
         announced.clear();
         growing.clear();
@@ -375,6 +398,21 @@ public final class PlannedMoves {
                 earlier.put(cache.id(), now);
             }
         }
+    }
+
+    /** This manager has received what clients sent up to now, and so each renewal of room. */
+    public void listened(long now) {
+        listened = now;
+    }
+
+    /**
+     * This manager stood still, or could not change anything: clients could not renew the room of their moves, and
+     * servers could not report, so both count from now on.
+     */
+    public void stoodStill(long now) {
+        listening = now;
+        growing.replaceAll((_, growth) -> new Growth(now, growth.there(), now));
+        earlier.replaceAll((_, _) -> now);
     }
 
     private boolean leavesAny(CacheRecord cache) {
@@ -427,7 +465,7 @@ public final class PlannedMoves {
     private boolean hasNotGrown(CacheRecord cache, long now) {
         Growth growth = growing.get(cache.id());
         boolean moves = cache.plan() != null && !cache.plan().left().isEmpty();
-        return growth != null && (moves ? now - growth.since() > OPTIONAL_NANOS : !isGrowing(cache, now));
+        return growth != null && (moves ? now - growth.since() > OPTIONAL_NANOS : !isGrowing(cache));
     }
 
     private boolean isForgotten(CacheRecord cache, long now) {
@@ -444,7 +482,9 @@ public final class PlannedMoves {
     /** Whether a server is gone, so that a cache's client has nothing to move off it, or cannot be notified. */
     private boolean isGone(long serverId, long now) {
         Servers.KnownServer server = servers.find(serverId);
-        return server == null || server.report == null || now - server.reportedAt > goneNanos && servers.anyHeard(now);
+        return server == null
+                || server.report == null
+                || now - server.reportedAt > goneNanos && now - listening > goneNanos && servers.anyHeard(now);
     }
 
     /** Whether none of the cache's servers has reported in time that it leaves. */
@@ -596,7 +636,7 @@ public final class PlannedMoves {
             if (move != null && move.serverId() == server.record.id() && targetsStay(cache, now)) {
                 // An optional move has become one with a deadline, of which its client is notified, too.
                 moves.put(cacheId, new Move(move.serverId(), Reason.LEAVES, move.since(), move.told()));
-            } else if (its && urgent && isGrowing(cache, now)) {
+            } else if (its && urgent && isGrowing(cache)) {
                 announced.computeIfAbsent(cacheId, _ -> new TreeSet<>()).add(server.record.id());
             } else if (its && left > 0 && !wasTried(cacheId, now, millis)) {
                 long before = spent;
@@ -607,8 +647,48 @@ public final class PlannedMoves {
                 }
                 left -= (int) (spent - before);
             }
+            if (its && !urgent && ahead.containsKey(cacheId) && mustGiveWay(cache, server, now)) {
+                announced.computeIfAbsent(cacheId, _ -> new TreeSet<>()).add(server.record.id());
+            }
         }
         return left;
+    }
+
+    /**
+     * Whether the move that a cache's client makes has to give way, between two regions, to one off another server:
+     * that one ends before, and would end before all could leave it if the move went on.
+     */
+    private boolean mustGiveWay(CacheRecord cache, Servers.KnownServer server, long now) {
+        Move move = moves.get(cache.id());
+        Servers.KnownServer left = move == null ? null : servers.find(move.serverId());
+        if (move == null || left == null || !move.told() || move.reason() != Reason.LEAVES) {
+            return false;
+        }
+        long rest = Math.max(0, takes(cache, left) - (now - move.since()));
+        return endsBefore(server, move.serverId())
+                && rest > REACTION_NANOS
+                && now + rest + REACTION_NANOS + takes(cache, server) - end(server) > 0;
+    }
+
+    /** Returns how long a cache's regions on a server take to leave it, by the rate that was measured. */
+    private long takes(CacheRecord cache, Servers.KnownServer server) {
+        int regions = cache.regions().getOrDefault(server.record.id(), 0);
+        return rates.nanos(server.record.type(), (double) regions * cache.regionBytes());
+    }
+
+    /** The log says if regions will be lost, since there is less time than they take to move. */
+    private void sayIfLate(CacheRecord cache, Servers.KnownServer server, long now) {
+        long left = Math.max(0, end(server) - now);
+        long takes = takes(cache, server);
+        if (takes > left && !Objects.equals(lateSaid.put(cache.id(), server.record.id()), server.record.id())) {
+            LOG.log(
+                    System.Logger.Level.WARNING,
+                    "cache " + Caches.hex(cache.id()) + " of " + cache.name() + " has "
+                            + Plurals.of(regions(cache, server), "region") + " on memory server "
+                            + server.record.address() + ", which ends in " + left / NANOS_PER_SECOND
+                            + " s, and they take " + takes / NANOS_PER_SECOND
+                            + " s at the rate of its type: some would be lost");
+        }
     }
 
     /**
@@ -751,13 +831,8 @@ public final class PlannedMoves {
         return server.caches().stream()
                 .map(caches::find)
                 .filter(Objects::nonNull)
-                .sorted(Comparator.comparing((CacheRecord cache) -> isOver(cache, millis)))
+                .sorted(Comparator.comparing((CacheRecord cache) -> endings.isOver(cache, millis)))
                 .toList();
-    }
-
-    private static boolean isOver(CacheRecord cache, long millis) {
-        long expires = cache.terms().expiresAtMillis();
-        return expires != 0 && expires <= millis;
     }
 
     /**
@@ -813,6 +888,9 @@ public final class PlannedMoves {
                 postponed.remove(cache.id());
                 caches.put(cache.reserving(found.regions()));
                 moves.put(cache.id(), new Move(server.record.id(), reason, now, false));
+                if (reason == Reason.LEAVES) {
+                    sayIfLate(cache, server, now);
+                }
                 announced.remove(cache.id());
                 growing.remove(cache.id());
                 earlier.remove(cache.id());
@@ -878,7 +956,7 @@ public final class PlannedMoves {
     private void makesRoom(CacheRecord cache, Servers.KnownServer server, EndingSearch search, long now, long millis) {
         int regions = search.regions();
         int coming = orders.coming(cache, end(server));
-        if (!isOver(cache, millis) && (coming < regions || isForOthers(cache, search, coming, now))) {
+        if (!endings.isOver(cache, millis) && (coming < regions || isForOthers(cache, search, coming, now))) {
             endings.makeRoom(
                     cache.id(),
                     cache.regionBytes(),
@@ -1070,6 +1148,83 @@ public final class PlannedMoves {
         }
         announced.forEach((cache, leaving) -> leaving.forEach(
                 server -> tell(caches.require(cache), server, Reason.LEAVES, Collections.emptySortedMap(), now)));
+    }
+
+    /**
+     * Notifies clients of regions that cannot leave their servers before these end, once over each line, and again if
+     * twice as many cannot.
+     */
+    public void alertLate(long now) {
+        Set<Long> all = leaving(now).stream()
+                .flatMap(server -> server.caches().stream())
+                .collect(Collectors.toCollection(TreeSet::new));
+        lateTold.keySet().retainAll(all);
+        for (long id : all) {
+            CacheRecord cache = caches.find(id);
+            Clients.ClientLine line = clients.line(id);
+            if (cache != null && line != null) {
+                late(cache, now).forEach(move -> tellLate(id, move, line));
+            }
+        }
+    }
+
+    private void tellLate(long cacheId, LateMove move, Clients.ClientLine line) {
+        Map<String, LateNotice> told = lateTold.computeIfAbsent(cacheId, _ -> new HashMap<>());
+        LateNotice before = told.get(move.server());
+        if (before == null || !before.line().equals(line) || move.lost() / 2 >= before.lost()) {
+            told.put(move.server(), new LateNotice(line, move.lost()));
+            line.tell(listener -> listener.late(cacheId, move));
+        }
+    }
+
+    /**
+     * Returns the servers that leave, and from which not all regions of a cache can move before these end, if nothing
+     * changes: it leaves them one after the other, at the rate that was measured, and for some there may be no room.
+     */
+    public List<LateMove> late(CacheRecord cache, long now) {
+        if (servers.leaving().findAny().isEmpty()) {
+            return List.of();
+        }
+        long source = source(cache, now);
+        Move move = moves.get(cache.id());
+        RoomAttempt none = stuck.get(cache.id());
+        boolean waits = none != null && !none.equals(RoomAttempt.NONE);
+        List<LateMove> late = new ArrayList<>();
+        long busy = 0;
+        for (Servers.KnownServer server : inOrder(cache, source, now)) {
+            boolean first = server.record.id() == source;
+            long left = Math.max(0, end(server) - now);
+            long takes = takes(cache, server);
+            long passed = first && move != null && move.told() ? now - move.since() : 0;
+            boolean room = first || !waits;
+            if (room) {
+                busy = Math.min(MOST_BUSY_NANOS, busy + Math.max(0, Math.min(MOST_BUSY_NANOS, takes) - passed));
+            }
+            int regions = regions(cache, server);
+            int lost = room ? lost(regions, takes, busy - left) : regions;
+            if (lost > 0) {
+                late.add(new LateMove(server.record.address(), regions, lost, left / NANOS_PER_MILLI, room));
+            }
+        }
+        return late;
+    }
+
+    /**
+     * Returns a cache's servers that leave, in the order in which it leaves them: those first to which the move that is
+     * under way has to give way.
+     */
+    private List<Servers.KnownServer> inOrder(CacheRecord cache, long source, long now) {
+        Set<Long> before = announced.getOrDefault(cache.id(), Set.of());
+        return leavingOf(cache, now)
+                .sorted(Comparator.comparing((Servers.KnownServer one) -> !before.contains(one.record.id()))
+                        .thenComparing(one -> one.record.id() != source)
+                        .thenComparingLong(one -> end(one) - now))
+                .toList();
+    }
+
+    /** @param over the time that is missing for regions that take some time together */
+    private static int lost(int regions, long takes, long over) {
+        return over <= 0 ? 0 : (int) Math.min(regions, Math.ceil((double) regions * over / Math.max(1, takes)));
     }
 
     /** @return whether the client was notified now */

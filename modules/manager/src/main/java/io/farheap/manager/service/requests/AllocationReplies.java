@@ -3,6 +3,8 @@ package io.farheap.manager.service.requests;
 import io.farheap.manager.Allocation;
 import io.farheap.manager.AllocationCandidate;
 import io.farheap.manager.CacheDescription;
+import io.farheap.manager.service.caches.ExpiryNotifier;
+import io.farheap.manager.service.moves.PlannedMoves;
 import io.farheap.manager.service.servers.Servers;
 import io.farheap.manager.state.CacheRecord;
 import java.util.List;
@@ -15,10 +17,17 @@ import java.util.function.LongSupplier;
 public final class AllocationReplies {
 
     private final Servers servers;
+    private final ExpiryNotifier expiry;
+    private final PlannedMoves moves;
+    private final LongSupplier nanos;
     private final LongSupplier millis;
 
     /** @param millis the time of day */
-    public AllocationReplies(Servers servers, LongSupplier millis) {
+    public AllocationReplies(
+            Servers servers, ExpiryNotifier expiry, PlannedMoves moves, LongSupplier nanos, LongSupplier millis) {
+        this.moves = moves;
+        this.nanos = nanos;
+        this.expiry = expiry;
         this.servers = servers;
         this.millis = millis;
     }
@@ -47,7 +56,8 @@ public final class AllocationReplies {
         return new CacheDescription(
                 allocation(cache),
                 cache.name(),
-                expires == 0 ? 0 : Math.max(1, expires - millis.getAsLong()),
-                cache.terms().tenant());
+                expires == 0 ? 0 : Math.max(1, expiry.left(cache, millis.getAsLong())),
+                cache.terms().tenant(),
+                moves.late(cache, nanos.getAsLong()));
     }
 }

@@ -359,7 +359,7 @@ public final class Reallocations {
         boolean becomes = becomes(cache, capacity, candidate);
         if (regions.equals(cache.regions())
                 && capacity == cache.capacity()
-                && (cache.reserved().isEmpty() || moves.isMoving(cacheId) && !moves.isAnswer(cacheId, answer))
+                && (cache.reserved().isEmpty() || keepsRoom(cache, answer))
                 && cache.wanted() == 0) {
             return cache;
         }
@@ -375,6 +375,16 @@ public final class Reallocations {
             moves.planAnnounced(cacheId, now, millis.getAsLong());
         }
         return caches.require(cacheId);
+    }
+
+    /**
+     * Whether a report of a cache that is where it was says nothing of the room that is reserved for it. It does if it
+     * answers the alert of a planned move, or a notice to which the client had to give way. Room that an application
+     * has reserved for a move of its own is given up when it is not renewed any more: the report may have begun before.
+     */
+    private boolean keepsRoom(CacheRecord cache, @Nullable ReclaimOutcome answer) {
+        long id = cache.id();
+        return moves.isMoving(id) ? !moves.isAnswer(id, answer) : moves.isGrowing(cache) && !moves.isAnnounced(id);
     }
 
     /**

@@ -183,6 +183,11 @@ public final class MigrationRates {
         return samples.getOrDefault(type, 0L);
     }
 
+    /** Returns in how many ns so many bytes leave a server of a type if nothing else leaves it. */
+    public long nanos(String type, double bytes) {
+        return (long) Math.min(Long.MAX_VALUE / 4.0, bytes / bytesPerSecond(type) * 1e9);
+    }
+
     double bytesPerSecond(String type) {
         return bytesPerSecond.getOrDefault(type, GIVEN);
     }

@@ -10,6 +10,7 @@ import io.farheap.manager.state.LifeRecord;
 import io.farheap.manager.state.ServerRecord;
 import io.farheap.manager.state.StateChange;
 import io.farheap.memory.Plurals;
+import java.security.SecureRandom;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -34,6 +35,7 @@ public final class ServerMembership {
     private final MigrationRates rates;
     private final LongPredicate stopped;
     private final LongSupplier millis;
+    private final SecureRandom ids = new SecureRandom();
     /** Types of which more lives were observed than were written, or faster or slower moves. */
     private final Set<String> changed = new TreeSet<>();
 
@@ -131,6 +133,75 @@ public final class ServerMembership {
             // How long it would have lived remains unknown.
             report(last.leavingWithin(last.noticeMillis()), server.reportedAt, false);
         }
+    }
+
+    /**
+     * The silent servers at an address are given up: what they hold counts as free from now on, and a server that holds
+     * nothing is forgotten. One that reports again is a server as before.
+     *
+     * @param mayBeDeaf whether this manager has not listened for long enough to count a server as silent
+     * @throws ControlException NOT_FOUND if no server was there; INVALID_ARGUMENT if one reports from there; BUSY if
+     *     one may not have found this manager yet, or the manager itself may be cut off
+     */
+    public void forget(String address, boolean mayBeDeaf, long now) {
+        List<Servers.KnownServer> there = servers.all()
+                .filter(server -> server.record.address().equals(address))
+                .toList();
+        if (there.isEmpty()) {
+            throw new ControlException(
+                    Code.NOT_FOUND, "no memory server " + address + " is known; name one as HOST:PORT");
+        }
+        if (there.stream().anyMatch(server -> !servers.isSilent(server, now))) {
+            throw new ControlException(
+                    Code.INVALID_ARGUMENT,
+                    "memory server " + address + " reports, so it is not given up; let it leave with 'farheap manager "
+                            + "drain', or stop it");
+        }
+        if (there.stream().anyMatch(server -> servers.isAwaited(server, now))) {
+            throw new ControlException(
+                    Code.BUSY,
+                    "memory server " + address + " may not have found this manager yet, which has just begun to lead; "
+                            + "ask again in a minute");
+        }
+        boolean others =
+                servers.all().anyMatch(server -> !server.record.address().equals(address) && !servers.isGone(server));
+        if (mayBeDeaf || others && !servers.anyHeard(now)) {
+            throw new ControlException(
+                    Code.BUSY,
+                    "no memory server reports to this manager, which may have stood still or be cut off itself, so it "
+                            + "gives none up; ask again when another one reports");
+        }
+        for (Servers.KnownServer server : there) {
+            if (!server.record.forgotten()) {
+                LOG.log(
+                        System.Logger.Level.WARNING,
+                        "memory server " + address + " is given up, as asked for: what it holds of "
+                                + Plurals.of(server.caches().size(), "cache") + " counts as lost");
+                journal.add(new StateChange.PutServer(server.record.forget()));
+                servers.put(server.record.forget());
+            }
+        }
+    }
+
+    /**
+     * Returns a server at an address that is not there any more, and of which regions are counted as lost: one that was
+     * there, else a record in its place, which is forgotten with the regions.
+     */
+    public long absent(String address, long regionBytes, int regions, long now) {
+        return servers.all()
+                .filter(one -> one.record.address().equals(address)
+                        && one.report == null
+                        && one.record.regionBytes() == regionBytes
+                        && !servers.isAwaited(one, now))
+                .map(one -> one.record.id())
+                .findFirst()
+                .orElseGet(() -> {
+                    ServerRecord absent =
+                            Servers.absent(ids.nextLong(), address, millis.getAsLong(), regionBytes, regions);
+                    journal.add(new StateChange.PutServer(absent));
+                    servers.put(absent);
+                    return absent.id();
+                });
     }
 
     /**

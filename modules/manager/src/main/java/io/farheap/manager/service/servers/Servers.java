@@ -79,8 +79,11 @@ public final class Servers {
 
     /** What sums of parts of threads may differ by, since the order of these parts does. */
     private static final double ROUNDING = 1e-9;
-    /** A server that was silent for this long, while other servers reported, counts as gone. */
-    static final long GONE_NANOS = 3_600_000_000_000L;
+    /**
+     * A server's report may be a second older than the record of a move, and a client reports some changes a moment
+     * before it makes them.
+     */
+    private static final long LATE_NANOS = 2_000_000_000L;
     /** For how long after a change of leader a server on disk that has not reported may have to look for the leader. */
     private static final long AWAITED_NANOS = 60_000_000_000L;
 
@@ -102,6 +105,19 @@ public final class Servers {
     private final Stock stock = new Stock();
     /** With the regions that are held back; the same stock if none ever are. */
     private final Stock whole;
+    /**
+     * More regions of a cache on a server than are promised to it there.
+     *
+     * @param has how many the server reports
+     * @param promised how many are promised
+     * @param since when the report came that was the first to differ in this way
+     */
+    private record Surplus(int has, int promised, long since) {}
+
+    /** By cache, and by server. */
+    private final Map<Long, Map<Long, Surplus>> surplus = new HashMap<>();
+    /** By server: the caches in {@link #surplus}. */
+    private final Map<Long, Set<Long>> surplusOn = new HashMap<>();
     /** How often {@link #all} was called. */
     private long passes;
     /** Counts the times at which a server had more to give than before. */
@@ -152,19 +168,24 @@ public final class Servers {
     private final MigrationRates rates;
     private final Inbox inbox;
     private final long silentNanos;
+    private final long forgetNanos;
     /** When the servers were loaded from disk. */
     private long loadedAt;
 
     /**
      * @param inbox forgets the expected report of each server that has changed
+     * @param silentNanos a server that has not reported for this long gets no more caches
+     * @param forgetNanos one that was silent for this long, while other servers reported, is given up
      * @param holdsBack whether {@link #holdBack} will be called
      */
-    public Servers(Prices prices, MigrationRates rates, Inbox inbox, long silentNanos, boolean holdsBack) {
+    public Servers(
+            Prices prices, MigrationRates rates, Inbox inbox, long silentNanos, long forgetNanos, boolean holdsBack) {
         this.whole = holdsBack ? new Stock() : stock;
         this.prices = prices;
         this.rates = rates;
         this.inbox = inbox;
         this.silentNanos = silentNanos;
+        this.forgetNanos = forgetNanos;
     }
 
     /** Returns all servers; counted, since there may be thousands. */
@@ -297,6 +318,58 @@ public final class Servers {
                 cache.generation());
     }
 
+    /**
+     * Whether a server that reports has more regions of a cache than are promised to it there, and has said the same
+     * for longer than a report can be late.
+     */
+    public boolean hasUnexpected(long cacheId, long now) {
+        return surplus.getOrDefault(cacheId, Map.of()).entrySet().stream().anyMatch(one -> {
+            KnownServer server = servers.get(one.getKey());
+            return server != null
+                    && !isSilent(server, now)
+                    && server.reportedAt - one.getValue().since() >= LATE_NANOS;
+        });
+    }
+
+    /** Returns the servers that have last reported more regions of a cache than are promised to it there. */
+    Set<Long> withSurplus(long cacheId) {
+        return surplus.getOrDefault(cacheId, Map.of()).keySet();
+    }
+
+    private void findSurplus(KnownServer server, ServerReport report, boolean any) {
+        long id = server.record.id();
+        Set<Long> before = surplusOn.getOrDefault(id, Set.of());
+        if (!any && before.isEmpty()) {
+            return;
+        }
+        Set<Long> now = new HashSet<>();
+        if (any) {
+            report.held().forEach((cache, has) -> {
+                Promise promise = server.promised.get(cache);
+                int promised = promise == null ? 0 : promise.regions();
+                if (has > promised) {
+                    now.add(cache);
+                    surplus.computeIfAbsent(cache, _ -> new HashMap<>())
+                            .compute(
+                                    id,
+                                    (_, same) -> same != null && same.has() == has && same.promised() == promised
+                                            ? same
+                                            : new Surplus(has, promised, server.reportedAt));
+                }
+            });
+        }
+        before.stream().filter(cache -> !now.contains(cache)).forEach(cache -> dropSurplus(cache, id));
+        if (now.isEmpty()) {
+            surplusOn.remove(id);
+        } else {
+            surplusOn.put(id, now);
+        }
+    }
+
+    private void dropSurplus(long cacheId, long serverId) {
+        surplus.computeIfPresent(cacheId, (_, on) -> on.remove(serverId) != null && on.isEmpty() ? null : on);
+    }
+
     /** Returns a server's HOST:PORT, or a text in its place if the server is unknown. */
     public String address(long serverId) {
         KnownServer server = servers.get(serverId);
@@ -351,6 +424,10 @@ public final class Servers {
         }
         heard.remove(id);
         unheard.remove(id);
+        Set<Long> more = surplusOn.remove(id);
+        if (more != null) {
+            more.forEach(cache -> dropSurplus(cache, id));
+        }
         unlist(id);
     }
 
@@ -424,6 +501,7 @@ public final class Servers {
 
     private void offer(KnownServer server) {
         ServerReport report = server.report;
+        int room = report == null ? 0 : room(server, report);
         if (report == null || server.record.leaving() || !heard.containsKey(server.record.id())) {
             unlist(server.record.id());
             return;
@@ -437,7 +515,6 @@ public final class Servers {
         double kept = keptForOthers(server)
                 .mapToDouble(one -> one.regions() * one.threads())
                 .sum();
-        int room = room(server, report);
         if (without.isEmpty()) {
             // What is kept for a cache is found by that cache.
             growths += room > server.room || free - server.freeCores > ROUNDING && room > 0 ? 1 : 0;
@@ -723,10 +800,16 @@ public final class Servers {
     private int room(KnownServer server, ServerReport report) {
         long untaken = 0;
         long all = 0;
+        int known = 0;
         for (Map.Entry<Long, Promise> cache : server.promised.entrySet()) {
             int regions = cache.getValue().regions();
             all += regions;
-            untaken += Math.max(0, regions - report.held().getOrDefault(cache.getKey(), 0));
+            Integer has = report.held().get(cache.getKey());
+            untaken += Math.max(0, regions - (has == null ? 0 : has));
+            known += has != null && has <= regions ? 1 : 0;
+        }
+        if (without.isEmpty()) {
+            findSurplus(server, report, known < report.held().size());
         }
         long free = Math.min(usable(report) - all, report.freeRegions() + given(report) - untaken);
         return (int) Math.max(0, free);
@@ -836,7 +919,17 @@ public final class Servers {
 
     /** Whether a server is on disk, has not reported since this manager leads, and may only not have found it yet. */
     public boolean isAwaited(KnownServer server, long now) {
-        return !server.wasHeard && now - loadedAt <= AWAITED_NANOS && !isReplaced(server);
+        return !server.wasHeard && awaitsAny(now) && !isReplaced(server);
+    }
+
+    /** Returns for how long a server is silent before it is given up. */
+    public long forgetNanos() {
+        return forgetNanos;
+    }
+
+    /** Whether servers may still have to find this manager, which has just begun to lead. */
+    public boolean awaitsAny(long now) {
+        return now - loadedAt <= AWAITED_NANOS;
     }
 
     /** Returns the stock of servers that report and stay. */
@@ -868,12 +961,31 @@ public final class Servers {
     }
 
     /**
-     * Whether a server has ended. Silence alone does not prove that: another server must be at its address, the
-     * provider must have reported the end of its machine, or it must have been silent for an hour in which other
-     * servers reported.
+     * Whether nothing more is expected of a server. Silence alone does not prove that it has ended: another server must
+     * be at its address, the provider must have reported the end of its machine, an operator must have given it up, or
+     * it must have been silent for long while other servers reported.
      */
     public boolean isGone(KnownServer server) {
-        return server.ended || isReplaced(server) || heardNanos - server.heardNanos > GONE_NANOS;
+        return hasEnded(server) || server.record.forgotten() || heardNanos - server.heardNanos > forgetNanos;
+    }
+
+    /**
+     * Whether a server's process has ended: its memory is gone, and it will not report again. One that was only given
+     * up may.
+     */
+    public boolean hasEnded(KnownServer server) {
+        return server.ended || isReplaced(server) || isAbsent(server.record);
+    }
+
+    /** Whether it is no server, but a record in the place of one that is not known, as {@link #absent} makes it. */
+    private static boolean isAbsent(ServerRecord record) {
+        // Each server reports a type.
+        return record.forgotten() && record.type().isEmpty();
+    }
+
+    /** Returns a record in the place of a server that is not known, and whose regions are lost. */
+    static ServerRecord absent(long id, String address, long sinceMillis, long regionBytes, int regions) {
+        return new ServerRecord(id, address, "", false, sinceMillis, "", regionBytes, regions, 0, false, true);
     }
 
     /** Whether another server reports from its address. */

@@ -1,6 +1,7 @@
 package io.farheap.manager.service.supply;
 
 import io.farheap.command.Durations;
+import io.farheap.control.ControlException;
 import io.farheap.manager.ServerReport;
 import io.farheap.manager.allocation.NetworkLocation;
 import io.farheap.manager.provider.CapacityRequest;
@@ -68,6 +69,8 @@ public final class Fleet implements ServerProvider.Listener {
         private Servers.@Nullable KnownServer server;
         /** Since when no cache has anything on its server or waits for it; null otherwise. */
         private @Nullable Long emptySince;
+        /** Whether its server was heard when that was looked at last. */
+        private boolean heard;
 
         /** Whether it is empty or lost for so long that it will be stopped, as soon as that is on disk. */
         private boolean stopping;
@@ -265,8 +268,18 @@ public final class Fleet implements ServerProvider.Listener {
         } finally {
             lock.unlock();
         }
+        takesBack(last);
+    }
+
+    /** The provider has taken a server back that has reported; null for none. Called without the lock. */
+    private void takesBack(@Nullable ServerReport last) {
         if (last != null) {
-            reports.accept(last);
+            try {
+                reports.accept(last);
+            } catch (ControlException e) {
+                // Its notice is known, and comes with its next report.
+                LOG.log(System.Logger.Level.DEBUG, "a server that is taken back cannot be told yet: " + e.getMessage());
+            }
         }
     }
 
@@ -450,19 +463,30 @@ public final class Fleet implements ServerProvider.Listener {
         for (StartedMachine hired : machines.values()) {
             Servers.KnownServer server = hired.server;
             boolean lost = server == null && now - hired.since > LOST_NANOS;
+            boolean heard = server != null && !servers.isSilent(server, now);
             if (!isIdle(hired)) {
                 hired.emptySince = null;
-            } else if (hired.emptySince == null) {
+            } else if (hired.emptySince == null || heard != hired.heard) {
                 hired.emptySince = now;
             }
+            hired.heard = heard;
             boolean waits = hired.notStoppedAt != null && now - hired.notStoppedAt < STOP_AGAIN_NANOS;
-            boolean idle = hired.emptySince != null && now - hired.emptySince > idleNanos;
+            boolean idle = hired.emptySince != null && now - hired.emptySince > idleNanos(server, heard);
             hired.stopping = !hired.stopped && !waits && (lost || idle);
             if (hired.stops() && server != null && server.report != null && !server.record.leaving()) {
                 staying.add(server);
             }
         }
         return staying;
+    }
+
+    /**
+     * A cache may have come to a silent server, and be cut off together with it, so that the last report says nothing:
+     * it is stopped long after it was given up.
+     */
+    private long idleNanos(Servers.@Nullable KnownServer server, boolean heard) {
+        boolean expected = server != null && !heard && !server.record.forgotten();
+        return expected ? Math.max(idleNanos, 2 * servers.forgetNanos()) : idleNanos;
     }
 
     private boolean isIdle(StartedMachine hired) {
@@ -540,9 +564,7 @@ public final class Fleet implements ServerProvider.Listener {
         } finally {
             lock.unlock();
         }
-        if (last != null) {
-            reports.accept(last);
-        }
+        takesBack(last);
     }
 
     @Override

@@ -156,6 +156,25 @@ class TopCommandTest {
     }
 
     @Test
+    void showsWhatCannotLeave() {
+        report(1, 4);
+        allocate(0xabL, 0);
+        assertEquals(0, json().getAsJsonArray("late_moves").size());
+        assertEquals(0, run(new ManagerCommand(), "drain", "host1:1", "--manager", server.address()), out::toString);
+        report(1, 4);
+        JsonObject late = json().getAsJsonArray("late_moves").get(0).getAsJsonObject();
+        assertEquals("00000000000000ab", late.get("cache").getAsString());
+        assertEquals("host1:1", late.get("server").getAsString());
+        assertEquals(1, late.get("lost_regions").getAsInt());
+        assertFalse(late.get("room").getAsBoolean());
+        report(1, 4);
+        assertEquals(0, run(new TopCommand(), "--once", "--manager", server.address()), out::toString);
+        String table = out.toString();
+        assertTrue(
+                table.lines().anyMatch(line -> line.matches("00000000000000ab +orders +host1:1 +1 +1 .* room")), table);
+    }
+
+    @Test
     void aManagerNeedsAPlace() {
         assertEquals(2, run(new ManagerCommand()));
         assertTrue(out.toString().contains("--data DIR, or --temporary"), out::toString);

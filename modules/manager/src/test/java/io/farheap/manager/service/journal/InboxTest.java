@@ -54,6 +54,18 @@ class InboxTest {
         assertEquals(List.of("8 at 2"), read());
     }
 
+    /** What leaves moves to servers that are heard. */
+    @Test
+    void aServerThatLeavesIsReadAfterThoseThatStay() {
+        ServerReport leaves = report("a:1", 8, 7, 30_000, true, Map.of(), Set.of());
+        inbox.hold(leaves, 1);
+        inbox.hold(
+                new ServerReport(
+                        2, "b:1", "t", false, "d/c/r", "b:1", 1 << 20, 8, 6, 30_000, false, 0, Map.of(), Set.of()),
+                2);
+        assertEquals(List.of("6 at 2", "7 at 1"), read());
+    }
+
     @Test
     void theLatestOfWhatIsFreeAndHeldIsRead() {
         inbox.expect(FIRST);

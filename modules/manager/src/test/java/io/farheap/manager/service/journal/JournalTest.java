@@ -30,6 +30,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -42,39 +43,57 @@ class JournalTest {
     private final List<List<StateChange>> written = Collections.synchronizedList(new ArrayList<>());
     private volatile CountDownLatch gate = new CountDownLatch(0);
     private volatile RuntimeException failure;
+    private volatile CountDownLatch readGate = new CountDownLatch(0);
+    private volatile RuntimeException unreadable;
     private int recoveries;
     private final List<StateChange> onDisk = new ArrayList<>();
     private final ReentrantLock lock = new ReentrantLock();
-    private final Journal journal = new Journal(
-            new StateStore() {
-                @Override
-                public long epoch() {
-                    return 1;
-                }
+    private final AtomicLong now = new AtomicLong();
+    private Journal journal = journal(TimeUnit.SECONDS.toNanos(60));
 
-                @Override
-                public ManagerState load() {
-                    throw new AssertionError();
-                }
+    private Journal journal(long waitNanos) {
+        return new Journal(
+                new StateStore() {
+                    @Override
+                    public long epoch() {
+                        return 1;
+                    }
 
-                @Override
-                public void write(List<StateChange> changes) {
-                    assertTrue(!lock.isHeldByCurrentThread());
-                    written.add(List.copyOf(changes));
-                    try {
-                        gate.await();
-                    } catch (InterruptedException e) {
-                        throw new AssertionError(e);
+                    @Override
+                    public ManagerState load() {
+                        assertTrue(!lock.isHeldByCurrentThread());
+                        try {
+                            readGate.await();
+                        } catch (InterruptedException e) {
+                            throw new AssertionError(e);
+                        }
+                        if (unreadable != null) {
+                            throw unreadable;
+                        }
+                        return new ManagerState(List.of(), List.of(), "", List.of(), List.of(), List.of());
                     }
-                    if (failure != null) {
-                        throw failure;
+
+                    @Override
+                    public void write(List<StateChange> changes) {
+                        assertTrue(!lock.isHeldByCurrentThread());
+                        written.add(List.copyOf(changes));
+                        try {
+                            gate.await();
+                        } catch (InterruptedException e) {
+                            throw new AssertionError(e);
+                        }
+                        if (failure != null) {
+                            throw failure;
+                        }
                     }
-                }
-            },
-            lock,
-            onDisk::add,
-            () -> recoveries++,
-            this::thread);
+                },
+                lock,
+                onDisk::add,
+                _ -> recoveries++,
+                this::thread,
+                waitNanos,
+                now::get);
+    }
 
     private boolean noThreads;
 
@@ -183,6 +202,7 @@ class JournalTest {
     @Test
     void whatWasAddedBehindAFailureIsNotWritten() {
         failure = new StateException("the disk is full");
+        readGate = new CountDownLatch(1);
         assertThrows(ControlException.class, () -> change(0));
         failure = null;
         lock.lock();
@@ -191,6 +211,7 @@ class JournalTest {
         } finally {
             lock.unlock();
         }
+        readGate.countDown();
         change(2);
         assertEquals(1, recoveries);
         assertEquals(List.of(new StateChange.RemoveCache(2)), onDisk);
@@ -206,16 +227,97 @@ class JournalTest {
         List<Integer> readAfter = new ArrayList<>();
         ManagerLock managers = new ManagerLock(lock, journal, inbox, (_, _) -> readAfter.add(recoveries));
         failure = new StateException("the disk is full");
+        readGate = new CountDownLatch(1);
         assertThrows(ControlException.class, () -> change(0));
         failure = null;
         assertTrue(inbox.keep(report, 1));
         managers.tryRead();
         assertEquals(List.of(), readAfter);
+        readGate.countDown();
         managers.locked(() -> readAfter.add(10 + recoveries));
         assertEquals(List.of(1, 11), readAfter);
         assertTrue(inbox.keep(report, 2));
         managers.tryRead();
         assertEquals(List.of(1, 11, 1), readAfter);
+    }
+
+    /** A store that cannot be reached takes its time. */
+    @Test
+    void callersAreRefusedWhileTheStateIsReadAgainAndTheLockIsFree() throws Exception {
+        journal = journal(1_000_000);
+        failure = new StateException("the disk is full");
+        readGate = new CountDownLatch(1);
+        assertThrows(ControlException.class, () -> change(0));
+        failure = null;
+        ManagerLock managers = new ManagerLock(lock, journal, new Inbox(), (_, _) -> {});
+        for (int i = 0; i < 2; i++) {
+            ControlException refused = assertThrows(ControlException.class, () -> change(1));
+            assertEquals(Code.UNAVAILABLE, refused.code());
+            assertTrue(refused.getMessage().contains("reads it again"), refused.getMessage());
+            assertThrows(ControlException.class, () -> managers.locked(() -> onDisk.clear()));
+            assertTrue(!managers.held(managers::isCurrent), "the lock is free");
+        }
+        readGate.countDown();
+        while (!managers.held(managers::isCurrent)) {
+            Thread.sleep(1);
+        }
+        change(2);
+        assertTrue(managers.held(managers::isCurrent));
+        assertEquals(List.of(new StateChange.RemoveCache(2)), onDisk);
+        assertEquals(1, recoveries);
+    }
+
+    /** Otherwise servers would report to it for as long as it does not notice. */
+    @Test
+    void aManagerThatReadsThatAnotherOneLeadsKeepsNoReports() {
+        failure = new StateException("no ZooKeeper answers");
+        unreadable = new StaleEpochException("another one");
+        assertThrows(ControlException.class, () -> change(0));
+        ControlException refused = assertThrows(ControlException.class, () -> change(1));
+        assertEquals(Code.UNAVAILABLE, refused.code());
+        assertTrue(refused.getMessage().contains("leads no more: another one"), refused.getMessage());
+        assertTrue(!journal.isReading());
+    }
+
+    /** Nothing more is built on what may take long to fail. */
+    @Test
+    void callersAreRefusedWhileAWriteIsLate() throws Exception {
+        journal = journal(1_000_000);
+        try (ExecutorService threads = Executors.newCachedThreadPool()) {
+            List<Future<?>> calls = together(threads, 2);
+            now.addAndGet(2_000_001);
+            assertTrue(journal.isReading());
+            ControlException refused = assertThrows(ControlException.class, () -> change(7));
+            assertEquals(Code.UNAVAILABLE, refused.code());
+            gate.countDown();
+            for (Future<?> call : calls) {
+                call.get(30, TimeUnit.SECONDS);
+            }
+        }
+        change(8);
+        assertEquals(0, recoveries);
+        assertEquals(
+                List.of(0L, 1L, 8L),
+                onDisk.stream()
+                        .map(change -> ((StateChange.RemoveCache) change).id())
+                        .toList());
+    }
+
+    @Test
+    void theStateIsReadAgainUntilThatSucceeds() {
+        failure = new StateException("the disk is full");
+        unreadable = new StateException("no ZooKeeper answers");
+        assertThrows(ControlException.class, () -> change(0));
+        failure = null;
+        for (int i = 0; i < 2; i++) {
+            ControlException refused = assertThrows(ControlException.class, () -> change(1));
+            assertEquals(Code.UNAVAILABLE, refused.code());
+            assertTrue(refused.getMessage().contains("no ZooKeeper answers"), refused.getMessage());
+        }
+        unreadable = null;
+        change(2);
+        assertEquals(1, recoveries);
+        assertEquals(List.of(new StateChange.RemoveCache(2)), onDisk);
     }
 
     @Test

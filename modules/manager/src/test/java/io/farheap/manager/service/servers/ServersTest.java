@@ -1,6 +1,8 @@
 package io.farheap.manager.service.servers;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.manager.ServerReport;
 import io.farheap.manager.Tenant;
@@ -15,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
@@ -43,6 +46,7 @@ class ServersTest {
             new MigrationRates(),
             new Inbox(),
             SECOND,
+            3_600 * SECOND,
             false);
 
     /** The sum of these threads depends on their order, which the look changes, in its last digit. */
@@ -61,6 +65,44 @@ class ServersTest {
         long before = servers.growths();
         servers.without(List.of(first), Optional::empty);
         assertEquals(before, servers.growths());
+    }
+
+    private void reports(Map<Long, Integer> held, long now) {
+        servers.report(
+                Objects.requireNonNull(servers.find(1)),
+                new ServerReport(1, "host:1", "t", false, "d/c/r", MIB, 4, 0, 30_000, false, 0, held),
+                now);
+    }
+
+    /** Whenever a client names its caches, only the servers of which this is known are looked at. */
+    @Test
+    void itIsKnownByCacheWhichServersHaveMoreThanIsPromised() {
+        servers.put(new ServerRecord(1, "host:1", "t", false, 0, "d/c/r", MIB, 4, 30_000, false));
+        CacheRecord promised = cache(7, 0, 1);
+        servers.promise(null, promised);
+        reports(Map.of(7L, 1, 8L, 0), 0);
+        assertEquals(Set.of(), servers.withSurplus(7));
+        assertEquals(Set.of(), servers.withSurplus(8), "a lease without regions");
+        reports(Map.of(7L, 1, 8L, 2, 9L, 1), 0);
+        assertEquals(Set.of(), servers.withSurplus(7));
+        assertEquals(Set.of(1L), servers.withSurplus(8));
+        assertFalse(servers.hasUnexpected(8, 0), "the report may be late");
+        reports(Map.of(7L, 1, 8L, 2), 2 * SECOND);
+        assertTrue(servers.hasUnexpected(8, 2 * SECOND));
+        assertEquals(Set.of(), servers.withSurplus(9));
+        reports(Map.of(7L, 1, 8L, 1), 3 * SECOND);
+        assertFalse(servers.hasUnexpected(8, 3 * SECOND), "they become fewer");
+        reports(Map.of(7L, 1, 8L, 1), 5 * SECOND);
+        assertTrue(servers.hasUnexpected(8, 5 * SECOND));
+        servers.without(List.of(promised), Optional::empty);
+        assertEquals(Set.of(), servers.withSurplus(7));
+        assertTrue(servers.hasUnexpected(8, 5 * SECOND));
+        servers.promise(null, cache(8, 0, 1));
+        assertEquals(Set.of(), servers.withSurplus(8));
+        servers.promise(promised, null);
+        assertEquals(Set.of(1L), servers.withSurplus(7));
+        servers.remove(1);
+        assertEquals(Set.of(), servers.withSurplus(7));
     }
 
     /** Four threads divided by the 93rd part of them are less than 93. */
