@@ -518,7 +518,8 @@ public final class FarMapBuilder {
                 mostTerm.toNanos(),
                 queues,
                 KeyHash.random(new SecureRandom()),
-                replaceMillis());
+                replaceMillis(),
+                0);
         // Refuses what cannot be before a server is asked for memory.
         descriptor.shape();
         List<RemoteSpace> spaces = spaces(remote, attached, key, stack, each, true, number -> descriptor

@@ -261,7 +261,7 @@ final class BlockSegments {
     }
 
     /** How many blocks of a segment, of those that were handed out since it got its class, are in its list of free ones. */
-    int free(int segment) {
+    int freeBlocks(int segment) {
         int free = 0;
         int most = cut(segment);
         for (int unit = most == 0 ? NO_BLOCK : freed[segment]; unit != NO_BLOCK && free <= most; free++) {

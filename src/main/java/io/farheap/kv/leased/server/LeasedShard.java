@@ -234,7 +234,7 @@ final class LeasedShard {
         long free = 0;
         for (int segment = 0; segment < segments.count(); segment++) {
             blocks += segments.cut(segment);
-            free += segments.free(segment);
+            free += segments.freeBlocks(segment);
         }
         return new BlockAudit(blocks, free, 0, held, objects, Math.max(0, blocks - free - held - objects), wrong);
     }
