@@ -1,5 +1,6 @@
 package io.farheap.kv;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -213,6 +214,35 @@ class LeasedJoinDrainTest {
         await(() -> running.stream().anyMatch(CompletableFuture::isDone)
                 || clients.stream()
                         .allMatch(client -> client.done > before.get(clients.indexOf(client)) + 2 * CLIENT_KEYS));
+    }
+
+    /** They are written into the process's memory at the server that has the key now. */
+    @Test
+    void valuesInPiecesGoWhereTheirKeysAre() {
+        try (TestServers servers = new TestServers("pieces")) {
+            String[] addresses = servers.startAll(2, 3, REGION_BYTES);
+            try (FarMap map = map(servers, addresses[0]).create();
+                    FarMap other = servers.named(addresses[0]).open();
+                    MapSession session = map.openSession()) {
+                setLong(session, 0);
+                other.addServer(addresses[1], REGION_BYTES);
+                setLong(session, 1);
+                assertTrue(objects(servers, 1) > 0, "some are there");
+                other.drain(addresses[0], SOON);
+                setLong(session, 2);
+                MapAudit audit = map.audit();
+                assertTrue(audit.sound() && audit.quiet(), audit::toString);
+            }
+        }
+    }
+
+    private static void setLong(MapSession session, int number) {
+        for (int key = 0; key < 12; key++) {
+            byte[] value = TestServers.value(key + number, 20_000);
+            session.set(TestServers.key(key), value);
+            assertArrayEquals(value, session.get(TestServers.key(key)));
+            assertArrayEquals(value, session.get(TestServers.key(key)));
+        }
     }
 
     /** The shards have lost the keys of a server that was to join. */
