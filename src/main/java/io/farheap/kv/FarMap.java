@@ -320,7 +320,7 @@ public final class FarMap implements AutoCloseable {
      * lost, its objects are gone, and the map continues without it; requests for objects to which a process may have
      * pointers end as lost until all processes know that the server has left.
      *
-     * <p>Of a leased map any server but the last can leave, also one that the map was made on. Its objects are not moved:
+     * <p>Of a leased map any server can leave but the last of those that the map was made on. Its objects are not moved:
      * they count as evicted.
      *
      * @param hostPort as it was added

@@ -228,7 +228,8 @@ class LeasedJoinDrainTest {
                 other.addServer(addresses[1], REGION_BYTES);
                 setLong(session, 1);
                 assertTrue(objects(servers, 1) > 0, "some are there");
-                other.drain(addresses[0], SOON);
+                assertThrows(IllegalArgumentException.class, () -> other.drain(addresses[0], SOON), "it finds the map");
+                other.drain(addresses[1], SOON);
                 setLong(session, 2);
                 MapAudit audit = map.audit();
                 assertTrue(audit.sound() && audit.quiet(), audit::toString);

@@ -19,7 +19,7 @@ import picocli.CommandLine.Spec;
         description =
                 "Remove a server that joined a map by 'kv grow --on', while the map is used. Its objects move to the "
                         + "other servers, the most recently used first, while these have room; the rest is evicted. Of a "
-                        + "leased map, any server but the last: its objects are evicted.",
+                        + "leased map, any server but the last that it was created on: its objects are evicted.",
         mixinStandardHelpOptions = true)
 final class KvDrainCommand implements Callable<Integer> {
 

@@ -95,7 +95,7 @@ public final class ShardMigration {
      * Has a server leave; what it has is lost. It waits until all processes know that, and then ends its part of the map.
      *
      * @return how many objects it had
-     * @throws IllegalArgumentException if it is the last one, or none of the map's
+     * @throws IllegalArgumentException if it is the last of those that the map was made on, or none of the map's
      * @throws MapException if a server does not answer, or the map's servers change
      */
     public long leave(String hostPort) {
@@ -104,10 +104,11 @@ public final class ShardMigration {
                 .findFirst()
                 .orElseThrow(() -> new IllegalArgumentException("server " + hostPort + " is not one of the map's, "
                         + space.spaces().stream().map(each -> each.server().address()).toList()));
-        if (space.spaces().size() == 1) {
-            throw new IllegalArgumentException("server " + hostPort + " is the map's last one: drop the map");
-        }
         int number = leaving.getKey();
+        if (number < space.map().servers() && space.madeOn().size() == 1) {
+            throw new IllegalArgumentException("server " + hostPort + " is the last of those that the map was made on, by"
+                    + " which processes find the map; it stays as long as the map");
+        }
         if (number >= Long.SIZE) {
             throw new IllegalArgumentException("server " + hostPort + " has number " + number + "; of a map's servers "
                     + "the first " + Long.SIZE + " can leave");
