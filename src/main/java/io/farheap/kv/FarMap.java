@@ -9,6 +9,7 @@ import io.farheap.kv.elastic.ServerJoin;
 import io.farheap.kv.eviction.EvictionSettings;
 import io.farheap.kv.keeper.MapKeeper;
 import io.farheap.kv.keeper.MapServers;
+import io.farheap.kv.session.EngineSession;
 import io.farheap.kv.session.MapCountTotals;
 import io.farheap.kv.session.MapRequests;
 import io.farheap.kv.space.MapClock;
@@ -172,7 +173,21 @@ public final class FarMap implements AutoCloseable {
                     "a session of " + requests + " requests in flight; it has 1 to " + MOST_REQUESTS);
         }
         int places = Integer.highestOneBit(2 * requests - 1);
-        return new MapSession(now.session(places, tally), () -> now.session(places, tally));
+        return new MapSession(engineSession(places), () -> engineSession(places));
+    }
+
+    /** Opens a session under the present leases, or under the next ones if these end meanwhile. */
+    private EngineSession engineSession(int places) {
+        while (true) {
+            EngineConnection of = now;
+            try {
+                return of.session(places, tally);
+            } catch (MapException | ControlException | IllegalStateException e) {
+                if (of == now) {
+                    throw e;
+                }
+            }
+        }
     }
 
     /** Opens a session with pointers of its own, as one of another process has. */

@@ -79,6 +79,7 @@ public final class FarMapBuilder {
     private @Nullable Duration term;
     private Duration mostTerm = LEASE_LONGEST;
     private int queues = LeasedDescriptor.MOST_QUEUES;
+    private boolean reports = true;
     private boolean writtenReports;
     private LongSupplier leaseClock = System::nanoTime;
     private @Nullable Duration life;
@@ -177,7 +178,8 @@ public final class FarMapBuilder {
     /**
      * For how long a leased map leases its blocks to clients: an object that was used about 2^n times lately for n
      * times {@code step}, and at most {@code longest}. A block that was replaced is used again when its lease is over.
-     * By default 1 s and 10 s; zero for no leases. Only for creating a map.
+     * By default 1 s and 10 s. If {@code longest} is zero, there are no leases, and objects become less popular as if
+     * there were. Only for creating a map.
      *
      * @throws IllegalArgumentException if one is negative or above a minute
      */
@@ -196,7 +198,7 @@ public final class FarMapBuilder {
      * How many LRU queues a leased map has for each size of blocks, 16 by default: an object that was used about 2^n
      * times lately is in queue n, at most in the last. Only for creating a map.
      *
-     * @param count 1, in which case it gives no leases, to 16
+     * @param count 1 to 16; 1: an LRU list, in which every object has the term {@code step}
      */
     public FarMapBuilder leaseQueues(int count) {
         if (count < 1 || count > LeasedDescriptor.MOST_QUEUES) {
@@ -204,6 +206,16 @@ public final class FarMapBuilder {
                     "a leased map of " + count + " queues; it has 1 to " + LeasedDescriptor.MOST_QUEUES);
         }
         queues = count;
+        return this;
+    }
+
+    /**
+     * Whether this process reports to the servers of a leased map what it has read without asking them, as it does by
+     * default. Without reports the map evicts what only this process reads: for one that reads objects which others
+     * should not keep for its sake, such as a backup. Other processes choose for themselves.
+     */
+    public FarMapBuilder reports(boolean value) {
+        reports = value;
         return this;
     }
 
@@ -396,6 +408,7 @@ public final class FarMapBuilder {
         same.device = device;
         same.without = without;
         same.pointers = pointers;
+        same.reports = reports;
         same.writtenReports = writtenReports;
         same.leaseClock = leaseClock;
         AtomicReference<Runnable> onLost = new AtomicReference<>(() -> {});
@@ -440,6 +453,11 @@ public final class FarMapBuilder {
         if (term != null) {
             throw new IllegalArgumentException("leases of " + term + " up to " + mostTerm
                     + " in a map of the disaggregated engine, which gives none; leave them out, or make a leased map");
+        }
+        if (queues != LeasedDescriptor.MOST_QUEUES || !reports) {
+            throw new IllegalArgumentException((reports ? queues + " LRU queues" : "no reports of READs")
+                    + " in a map of the disaggregated engine, which has neither queues nor reports; leave that out, or"
+                    + " make a leased map");
         }
         if (writtenReports) {
             throw new IllegalArgumentException("written reports in a map of the disaggregated engine, which has no "
@@ -564,7 +582,7 @@ public final class FarMapBuilder {
             });
             LeasedSpace space = new LeasedSpace(map, edition);
             LeasedMembership membership = stack.add(new LeasedMembership(remote, space, lines, joins));
-            LeasedPointers kept = stack.add(new LeasedPointers(pointers));
+            LeasedPointers kept = stack.add(new LeasedPointers(pointers, reports));
             LeasedConnection connection =
                     new LeasedConnection(remote, key, space, membership, kept, without, leaseClock)
                             .writingReports(writtenReports);

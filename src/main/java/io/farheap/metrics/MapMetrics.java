@@ -38,6 +38,8 @@ public final class MapMetrics implements MeterBinder {
         posted(registry, "fetch-and-add", counts -> counts.posted().adds());
         met(registry, "pointer hit", MapCounts::pointerHits);
         met(registry, "stale pointer", MapCounts::stalePointers);
+        met(registry, "call", MapCounts::calls);
+        met(registry, "renewal", MapCounts::renewals);
         met(registry, "read again", MapCounts::readAgain);
         met(registry, "swap lost", MapCounts::swapsLost);
         met(registry, "victim lost", MapCounts::victimsLost);

@@ -367,6 +367,9 @@ final class Planner {
                         "--select-unique-id=" + SESSION_TEST + "/[class-template-invocation:#1]",
                         "--select-unique-id=" + SESSION_TEST + "/[class-template-invocation:#2]",
                         "--select-class=io.farheap.kv.MapSessionTest",
+                        "--select-method=io.farheap.kv.LeasedMapTest#whatOneProcessStoresTheOtherFinds",
+                        "--select-method=io.farheap.kv.LeasedMapTest#aHotGetIsOneRead",
+                        "--select-method=io.farheap.remote.RemoteSpaceTest#aSpaceToBeReadCanBeNeitherWrittenNorSwapped",
                         "--select-unique-id=" + CODED_TEST + "sessionsKeepOutOfEachOthersWay" + FIRST_CODE,
                         "--select-unique-id=" + CODED_TEST + "serversDieAndSlabsAreRegeneratedMeanwhile" + FIRST_CODE));
             case LIBRARY, WEAK, MODULES, PROCESSES, BENCHMARKS -> classes(suite.toString(), suite, planned(suite));
@@ -426,6 +429,16 @@ final class Planner {
                         "kv.MapHistoryTest",
                         "kv.GrowTest",
                         "resilience.CodedHistoryTest"))));
+        pieces.add(new Piece(
+                "guest-leased",
+                List.of(guest(
+                        "guest leased",
+                        "two",
+                        "remote.RemoteSpaceTest",
+                        "kv.LeasedMapTest",
+                        "kv.LeasedHistoryTest",
+                        "kv.LeasedReconnectTest",
+                        "kv.MalformedLeasedCallTest"))));
         return pieces;
     }
 

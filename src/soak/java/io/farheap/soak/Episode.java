@@ -3,6 +3,7 @@ package io.farheap.soak;
 import io.farheap.cache.Cache;
 import io.farheap.cache.CacheBuilder;
 import io.farheap.cache.contract.CacheConfiguration;
+import io.farheap.kv.FarMapBuilder;
 import io.farheap.latency.LatencyTracking;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -124,8 +125,12 @@ final class Episode {
     }
 
     private EpisodeResult run(long nanos, List<TenantProcess> neighbours) throws InterruptedException, StuckException {
-        try (Cache cache = Retry.until(System.nanoTime() + Worker.PATIENCE_NANOS, builder()::create);
-                MapPart map = map();
+        CacheBuilder building = builder();
+        // One split an episode, so that a seed of before still has the same faults.
+        SplittableRandom mapRandom = random.split();
+        try (Cache cache = Retry.until(System.nanoTime() + Worker.PATIENCE_NANOS, building::create);
+                MapPart disaggregated = map(FarMapBuilder.DISAGGREGATED, mapRandom);
+                MapPart leased = map(FarMapBuilder.LEASED, mapRandom.split());
                 CodedPart coded = coded();
                 CallPart called = called()) {
             for (int count = 1 + random.nextInt(MAX_NEIGHBOURS); count > 0; count--) {
@@ -169,7 +174,9 @@ final class Episode {
                                         .name(worker.name())
                                         .start(worker));
             }
-            for (MapUser user : map.users()) {
+            List<MapUser> mapUsers = new ArrayList<>(disaggregated.users());
+            mapUsers.addAll(leased.users());
+            for (MapUser user : mapUsers) {
                 threads.add(Thread.ofPlatform().daemon().name(user.name()).start(user));
             }
             for (CallUser user : called.users()) {
@@ -183,12 +190,13 @@ final class Episode {
             join(visiting, "the visitor");
             join(moving, "the migrator");
             all.forEach(Worker::stop);
-            map.users().forEach(MapUser::stop);
+            mapUsers.forEach(MapUser::stop);
             called.users().forEach(CallUser::stop);
             for (Thread thread : threads) {
                 join(thread, thread.getName());
             }
-            map.check();
+            disaggregated.check();
+            leased.check();
             coded.check();
             called.check();
             long neighboursOperations = 0;
@@ -203,7 +211,7 @@ final class Episode {
             }
             return new EpisodeResult(
                     workers.stream().mapToLong(Worker::operations).sum(),
-                    map.users().stream().mapToLong(MapUser::operations).sum(),
+                    mapUsers.stream().mapToLong(MapUser::operations).sum(),
                     coded.workers().stream().mapToLong(Worker::operations).sum(),
                     called.users().stream().mapToLong(CallUser::operations).sum(),
                     coded.regenerated(),
@@ -219,12 +227,13 @@ final class Episode {
         }
     }
 
-    private MapPart map() {
+    private MapPart map(String engine, SplittableRandom own) {
         List<String> addresses = servers.stream().map(SoakServer::address).toList();
         return new MapPart(
+                engine,
                 addresses,
                 regionBytes,
-                random.split(),
+                own,
                 () -> queuePairErrors || addresses.stream().anyMatch(outages::disturbed),
                 () -> addresses.stream().anyMatch(outages.gone()::contains),
                 waits,

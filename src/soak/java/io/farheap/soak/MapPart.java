@@ -13,10 +13,10 @@ import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.function.BooleanSupplier;
 
-/** A map on all servers of an episode, and who uses it. */
+/** A map on all servers of an episode, of one of the engines, and its users. */
 final class MapPart implements AutoCloseable {
 
-    /** On each server. */
+    /** Of one map, on each server. */
     static final int REGIONS = 4;
 
     private static final int USERS = 2;
@@ -32,10 +32,14 @@ final class MapPart implements AutoCloseable {
     private final List<MapUser> users = new ArrayList<>();
 
     /**
+     * Makes a map.
+     *
+     * @param engine {@link FarMapBuilder#DISAGGREGATED} or {@link FarMapBuilder#LEASED}
      * @param mayBeLost whether a fault excuses a request that is lost
      * @param gone whether a server was killed, or stopped for longer than a lease
      */
     MapPart(
+            String engine,
             List<String> servers,
             long regionBytes,
             SplittableRandom random,
@@ -48,16 +52,16 @@ final class MapPart implements AutoCloseable {
         this.gone = gone;
         FarMapBuilder builder =
                 builder().memory((long) REGIONS * servers.size() * regionBytes).objects(OBJECTS);
-        if (random.nextBoolean()) {
+        if (engine.equals(FarMapBuilder.LEASED)) {
             Duration term = Duration.ofMillis(random.nextInt(2_000));
-            builder.engine(FarMapBuilder.LEASED).leaseTerms(term, term.multipliedBy(5));
+            builder.engine(engine).leaseTerms(term, term.multipliedBy(5));
         } else {
             builder.policy(POLICIES.get(random.nextInt(POLICIES.size())));
         }
         map = builder.create();
         AtomicLongArray begun = new AtomicLongArray(KEYS);
         for (int number = 0; number < USERS; number++) {
-            users.add(new MapUser(map, number, USERS, begun, random.split(), mayBeLost, gone, waits, problems));
+            users.add(new MapUser(map, engine, number, USERS, begun, random.split(), mayBeLost, gone, waits, problems));
         }
     }
 
@@ -69,7 +73,7 @@ final class MapPart implements AutoCloseable {
         return users;
     }
 
-    /** When nobody uses it any more. */
+    /** Checks all keys, when no user makes requests any more. */
     void check() {
         users.forEach(MapUser::checkAll);
     }

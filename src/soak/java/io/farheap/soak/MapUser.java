@@ -16,10 +16,10 @@ import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.function.BooleanSupplier;
 
 /**
- * Sets and deletes keys of its own in a map, and gets everybody's, by one session after another: some are closed with
- * requests in flight. A value names its key and its set, so what is found tells whether it may be there: of its own
- * keys the latest set that took effect, of others' any that was begun. A miss is always right, as objects are evicted;
- * what was missed once stays away until it is set again.
+ * Sets and deletes keys of its own in a map, and gets those of all users, by one session after another: some are closed
+ * with requests in flight. A value names its key and its set, so what is found tells whether it may be there: of its
+ * own keys the latest set that took effect, of others' any that was begun. A miss is always right, as objects are
+ * evicted; what was missed once stays away until it is set again.
  */
 final class MapUser implements Runnable {
 
@@ -67,12 +67,16 @@ final class MapUser implements Runnable {
     private volatile long operations;
 
     /**
+     * Makes a user, which begins to make requests when it is run.
+     *
+     * @param engine of the map
      * @param number of this user, 0 to users - 1, whose keys are those that have it as remainder
      * @param mayBeLost whether a fault excuses a request that is lost
      * @param gone whether a server of the map is, so that nothing works any more
      */
     MapUser(
             FarMap map,
+            String engine,
             int number,
             int users,
             AtomicLongArray begun,
@@ -81,7 +85,7 @@ final class MapUser implements Runnable {
             BooleanSupplier gone,
             WaitTimes waits,
             Problems problems) {
-        this.name = "user " + number + " of the map";
+        this.name = "user " + number + " of the " + engine + " map";
         this.map = map;
         this.number = number;
         this.users = users;
@@ -119,7 +123,7 @@ final class MapUser implements Runnable {
         }
     }
 
-    /** Gets all of its keys; when nobody else uses the map any more. */
+    /** Gets all of its keys, when no other user makes requests any more. */
     void checkAll() {
         int key = number;
         while (key < keys && !gone.getAsBoolean() && !problems.any()) {

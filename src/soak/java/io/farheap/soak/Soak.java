@@ -17,7 +17,7 @@ public final class Soak implements AutoCloseable {
     private static final long REGION_BYTES = 256 << 10;
     private static final int MAX_REGIONS = 24;
     /** Of one server, for what client processes, visitors and migrations have beside the soak's own cache. */
-    private static final int OTHER_REGIONS = 40 + MapPart.REGIONS + CodedPart.REGIONS + CallPart.REGIONS;
+    private static final int OTHER_REGIONS = 40 + 2 * MapPart.REGIONS + CodedPart.REGIONS + CallPart.REGIONS;
 
     private static final int SERVER_REGIONS = MAX_REGIONS + OTHER_REGIONS;
     /**
@@ -86,7 +86,7 @@ public final class Soak implements AutoCloseable {
             int all = servers.size() * SERVER_REGIONS;
             freeing = Math.max(freeing, FreeRegionCount.awaitAllFree(addresses, all, waits, problems));
             out.printf(
-                    "    %,d operations, %,d on a map, %,d on a coded cache, %,d calls of procedures and %,d of other clients, "
+                    "    %,d operations, %,d on a map of each engine, %,d on a coded cache, %,d calls of procedures and %,d of other clients, "
                             + "%,d regions moved, %,d slabs regenerated, %,d clients replaced, %,d bytes lost with a server; %s%n",
                     result.operations(),
                     result.mapOperations(),

@@ -15,30 +15,49 @@ import java.util.SplittableRandom;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.IntFunction;
 import java.util.function.LongSupplier;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Sessions of several processes use few keys of a leased map, and each key's history is linearizable, whatever leases,
- * clocks and connections do. A miss counts as in {@link MapHistoryTest}.
+ * clocks and connections do. A miss counts as in {@link MapHistoryTest}, also of an object whose life has ended: once a
+ * process has learned that, no other one reads it.
  */
 class LeasedHistoryTest {
 
     private static final int PROCESSES = 3;
     private static final int REQUESTS = Math.max(1_500, Effort.count(10_000));
     private static final long STOPPED = 1;
+    /** A clock drifts by one ns in so many. */
+    private static final long PER_DRIFT = 2_000;
+    private static final int MOST_LIFE_MILLIS = 20;
 
-    private static final LongSupplier RIGHT = System::nanoTime;
+    /** The clocks by which processes count their leases: right ones. */
+    private static final IntFunction<LongSupplier> RIGHT = process -> System::nanoTime;
+    /** One that stands still, one that runs at half the speed, and one that jumps by up to 50 ms either way. */
+    private static final IntFunction<LongSupplier> WRONG = process -> switch (process) {
+        case 0 -> () -> STOPPED;
+        case 1 -> () -> System.nanoTime() / 2;
+        default -> () -> System.nanoTime() + ThreadLocalRandom.current().nextLong(-50_000_000, 50_000_000);
+    };
+    /** Wrong by as much as clocks may be, one too slow and the others too fast. */
+    private static final IntFunction<LongSupplier> DRIFTING = process -> () -> {
+        long now = System.nanoTime();
+        return process == 0 ? now - now / PER_DRIFT : now + now / PER_DRIFT;
+    };
 
     static Stream<Arguments> maps() {
         return Effort.variants(
                 2,
                 // Much room: most gets are READs.
                 arguments(8, 50, 2048),
-                // Terms that end in the midst of requests, and blocks of many sizes in few segments.
+                // Terms that end during requests, and blocks of many sizes in few segments.
                 arguments(64, 1, 256),
                 arguments(400, 5, 256),
                 arguments(8, 1, 256),
@@ -56,12 +75,20 @@ class LeasedHistoryTest {
     }
 
     /**
-     * A process whose clock stands still never thinks that a lease is over: the blocks themselves say what they are.
+     * A process whose clock is worse than is assumed reads blocks whose leases are over: the blocks themselves say what
+     * they are.
      */
     @ParameterizedTest
     @MethodSource("maps")
     void noClockMakesAnAnswerWrong(int keys, int termMillis, int room) throws Exception {
-        run(keys, termMillis, room, () -> STOPPED, MapHistoryTest.Beside.NOTHING);
+        run(keys, termMillis, room, WRONG, MapHistoryTest.Beside.NOTHING);
+    }
+
+    @Tag("full")
+    @ParameterizedTest
+    @MethodSource("maps")
+    void clocksThatDriftMakeNoAnswerWrong(int keys, int termMillis, int room) throws Exception {
+        run(keys, termMillis, room, DRIFTING, MapHistoryTest.Beside.NOTHING);
     }
 
     static Stream<Arguments> failingMaps() {
@@ -79,7 +106,8 @@ class LeasedHistoryTest {
         }
     }
 
-    private static void run(int keys, int termMillis, int room, LongSupplier clock, MapHistoryTest.Beside beside)
+    private static void run(
+            int keys, int termMillis, int room, IntFunction<LongSupplier> clocks, MapHistoryTest.Beside beside)
             throws Exception {
         long seed = System.nanoTime();
         Duration term = Duration.ofMillis(termMillis);
@@ -93,10 +121,12 @@ class LeasedHistoryTest {
                         .memory(2L * room << 10)
                         .objects(1000)
                         .leaseTerms(term, term.multipliedBy(4))
-                        .leaseClock(clock)
+                        .leaseClock(clocks.apply(0))
                         .create());
                 while (maps.size() < PROCESSES) {
-                    maps.add(servers.named(addresses).leaseClock(clock).open());
+                    maps.add(servers.named(addresses)
+                            .leaseClock(clocks.apply(maps.size()))
+                            .open());
                 }
                 List<MapSession> sessions =
                         maps.stream().map(FarMap::openSession).toList();
@@ -109,7 +139,8 @@ class LeasedHistoryTest {
                 for (int i = 0; i < PROCESSES; i++) {
                     MapHistoryTest.Client client = new MapHistoryTest.Client(
                             sessions.get(i), TestKeys.of(keys, false), i, new SplittableRandom(seed + i), beside);
-                    running.add(executor.submit(() -> client.patient().run(requests)));
+                    running.add(executor.submit(
+                            () -> client.patient().mortal(MOST_LIFE_MILLIS).run(requests)));
                 }
                 List<MapHistoryTest.Event> events = new ArrayList<>();
                 for (Future<List<MapHistoryTest.Event>> each : running) {

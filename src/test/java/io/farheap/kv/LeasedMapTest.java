@@ -129,12 +129,14 @@ class LeasedMapTest {
             assertArrayEquals(value, session.get(TestServers.key(3)));
             long before = session.posted().reads();
             long leases = servers.counter(0, "maps.leases.given");
+            assertEquals(2, map.counts().calls());
             for (int i = 0; i < 1000; i++) {
                 assertArrayEquals(value, session.get(TestServers.key(3)));
             }
             assertEquals(1000, session.posted().reads() - before);
             assertEquals(1000, map.counts().pointerHits());
             assertEquals(0, map.counts().stalePointers());
+            assertEquals(2, map.counts().calls());
             assertEquals(leases, servers.counter(0, "maps.leases.given"), "a get asked the server");
         }
     }
@@ -178,11 +180,12 @@ class LeasedMapTest {
                 assertArrayEquals(value, session.get(TestServers.key(3)));
                 assertEquals(1, session.posted().reads() - reads);
                 assertEquals(i, servers.counter(0, "maps.leases.renewed"));
+                assertEquals(i, map.counts().renewals());
             }
         }
     }
 
-    /** Another process replaces a long value all the time: a get ends all the same. */
+    /** Another process replaces a long value all the time: a get ends nevertheless. */
     @Test
     void aGetOfALongValueEndsBesideSets() throws Exception {
         String[] one = servers.startAll(1, REGIONS, REGION);
@@ -300,6 +303,24 @@ class LeasedMapTest {
                 assertTrue(reported <= reads, reported + " of " + reads + " reported");
             }
             assertEquals(0, servers.counter(0, "maps.reads.capped"));
+        }
+    }
+
+    @Test
+    void aProcessReportsNothingIfItIsNotToReport() {
+        String[] one = servers.startAll(1, REGIONS, REGION);
+        try (FarMap map = leased(one)
+                        .leaseTerms(Duration.ofSeconds(50), Duration.ofMinutes(1))
+                        .reports(false)
+                        .create();
+                MapSession session = map.openSession()) {
+            session.set(TestServers.key(1), TestServers.value(1, 100));
+            while (map.counts().pointerHits() < 1000) {
+                assertNotNull(session.get(TestServers.key(1)));
+            }
+            // A later call of this session would arrive after a report.
+            assertNull(session.get(TestServers.key(2)));
+            assertEquals(0, servers.counter(0, "maps.reads.reported"));
         }
     }
 
@@ -519,6 +540,12 @@ class LeasedMapTest {
                 .memory(REGION * REGIONS)
                 .writtenReports(true)
                 .create());
+        assertThrows(
+                IllegalArgumentException.class,
+                () -> servers.named(one).memory(REGION).leaseQueues(2).create());
+        assertThrows(
+                IllegalArgumentException.class,
+                () -> servers.named(one).memory(REGION).reports(false).create());
         assertEquals(REGIONS, servers.freeRegions(0));
         try (FarMap map = leased(one).memory(REGION).objects(1000).create()) {
             assertThrows(MapException.class, () -> map.grow(REGION));

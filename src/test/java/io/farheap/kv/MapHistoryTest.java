@@ -272,6 +272,10 @@ class MapHistoryTest {
         private long nextValue;
         private int ended;
         private boolean patient;
+        /** The longest life of an object, in ms; 0: all live for ever. */
+        private int mostLife;
+
+        private long life;
 
         Client(MapSession session, long[] keys, int number, SplittableRandom random, Beside beside) {
             this.beside = beside;
@@ -286,6 +290,12 @@ class MapHistoryTest {
         /** The session's requests need threads of servers, so the client sleeps while it has nothing to do. */
         Client patient() {
             patient = true;
+            return this;
+        }
+
+        /** A third of the objects live for a short time. A miss of one that has ended is a miss as any other. */
+        Client mortal(int mostMillis) {
+            mostLife = mostMillis;
             return this;
         }
 
@@ -333,6 +343,7 @@ class MapHistoryTest {
                 valueMemory.setAtIndex(JAVA_LONG, word, value[place]);
             }
             MemorySegment object = valueMemory.asSlice(0, words * Long.BYTES);
+            life = mostLife > 0 && random.nextInt(3) == 0 ? 1 + random.nextInt(mostLife) : 0;
             do {
                 poll();
                 invoked[place] = System.nanoTime();
@@ -343,11 +354,11 @@ class MapHistoryTest {
         private boolean make(int place, MemorySegment keyMemory, MemorySegment object) {
             return switch (kind[place]) {
                 case GET -> session.get(keyMemory, place);
-                case SET -> session.set(keyMemory, object, place);
-                case ADD -> session.add(keyMemory, object, 0, place);
-                case REPLACE -> session.replace(keyMemory, object, 0, place);
-                case COMPARE_AND_SET -> session.compareAndSet(keyMemory, object, version[place], 0, place);
-                case TOUCH -> session.touch(keyMemory, 0, place);
+                case SET -> session.set(keyMemory, object, life, place);
+                case ADD -> session.add(keyMemory, object, life, place);
+                case REPLACE -> session.replace(keyMemory, object, life, place);
+                case COMPARE_AND_SET -> session.compareAndSet(keyMemory, object, version[place], life, place);
+                case TOUCH -> session.touch(keyMemory, life, place);
                 default -> session.delete(keyMemory, place);
             };
         }

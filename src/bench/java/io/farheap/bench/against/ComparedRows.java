@@ -62,7 +62,12 @@ public final class ComparedRows {
                     "load",
                     "variant",
                     "phase",
-                    "bytes"),
+                    "bytes",
+                    "get_pct",
+                    "value_bytes",
+                    "term",
+                    "queues",
+                    "kind"),
             List.of(
                     Figure.time("p50_ns"),
                     Figure.time("p50_ns").over("floor_p50_ns", "floor"),

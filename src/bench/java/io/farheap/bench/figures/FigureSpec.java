@@ -16,7 +16,8 @@ import java.util.Map;
  * @param limit after which a run counts as hanging
  * @param plots the file names of the plots that are published; others that the command writes are dropped
  * @param pages into which it may be rendered, from the root of the checkout
- * @param packages whose code it measures; an entry with a slash is a path from the root of the checkout
+ * @param packages whose code it measures, with the packages below them; an entry with a slash is a path from the root
+ *     of the checkout; one that begins with {@code !} is left out of the others
  */
 record FigureSpec(
         String name,

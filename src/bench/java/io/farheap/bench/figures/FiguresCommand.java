@@ -28,7 +28,7 @@ import picocli.CommandLine.Spec;
                     + "this checkout.",
             "Each result is stored in docs/figures/json with its command, date, commit and machine. A figure that is "
                     + "older than 90 days, or than the code that it measures, is marked as old. All take some three "
-                    + "hours.",
+                    + "and a half hours.",
             "If a benchmark fails, or if you end this command by Ctrl-C, the earlier figure stays, and the results "
                     + "that are already stored stay, too: --render writes them into the pages."
         })

@@ -27,6 +27,11 @@ final class GitTree {
     /** Hashes of commits that changed no code: they only format, move, rename or reword. */
     private static final String WITHOUT_CHANGE = ".git-blame-ignore-revs";
 
+    /** The first letter of a package, or a path, whose changes are not looked at. */
+    private static final String WITHOUT = "!";
+    /** The same, of a path as git has it. */
+    private static final String EXCLUDED = ":(exclude)";
+
     private final Path root;
 
     GitTree(Path root) {
@@ -61,7 +66,7 @@ final class GitTree {
     @Nullable
     Commit changed(String since, List<String> packages) throws IOException, InterruptedException {
         List<String> paths = paths(packages);
-        if (paths.isEmpty()) {
+        if (paths.stream().allMatch(path -> path.startsWith(EXCLUDED))) {
             return null;
         }
         List<String> arguments = new ArrayList<>(List.of("log", "--format=%H %cs", since + "..HEAD", "--"));
@@ -79,21 +84,30 @@ final class GitTree {
                 .orElse(null);
     }
 
-    /** The directories and files of packages that are there, from the root of the checkout. */
+    /**
+     * The directories and files of packages that are there, from the root of the checkout; those that are left out as
+     * git excludes them.
+     */
     List<String> paths(List<String> packages) throws IOException {
         List<String> paths = new ArrayList<>();
         for (String each : packages) {
-            if (each.contains("/")) {
-                paths.add(each);
-                continue;
-            }
-            String directory = each.replace('.', '/');
-            for (String sources : sourceRoots()) {
-                paths.add(sources + "/" + directory);
+            boolean without = each.startsWith(WITHOUT);
+            for (String path : places(without ? each.substring(WITHOUT.length()) : each)) {
+                if (Files.exists(root.resolve(path))) {
+                    paths.add(without ? EXCLUDED + path : path);
+                }
             }
         }
-        paths.removeIf(path -> !Files.exists(root.resolve(path)));
         return paths;
+    }
+
+    /** The paths that a package may have. */
+    private List<String> places(String each) throws IOException {
+        if (each.contains("/")) {
+            return List.of(each);
+        }
+        String directory = each.replace('.', '/');
+        return sourceRoots().stream().map(sources -> sources + "/" + directory).toList();
     }
 
     private List<String> sourceRoots() throws IOException {

@@ -3,6 +3,8 @@ package io.farheap.bench.kv;
 import com.google.gson.JsonObject;
 import io.farheap.bench.against.AgainstOptions;
 import io.farheap.bench.against.ComparedRows;
+import io.farheap.bench.kv.leases.EnginesPart;
+import io.farheap.bench.kv.leases.LeasesPart;
 import io.farheap.bench.machine.ClockCost;
 import io.farheap.bench.report.BenchOutput;
 import io.farheap.bench.report.BenchReport;
@@ -52,7 +54,10 @@ import picocli.CommandLine.Spec;
                     + "them. A trace is a file with a key a line, whole numbers from 0 on. With --reference beside "
                     + "the hits of other policies, the best of them by name at each point, and means over all points.",
             "worth: rate and operations of maps that lack one part or another of the design, and of LRU lists under a lock.",
-            "leases: hits of a leased map, and the share of them that is one READ, by terms and numbers of LRU queues.",
+            "leases: hits of leased maps beside simpler policies, the share of hits that is one READ by terms and numbers "
+                    + "of LRU queues, latency by kind of request, with and without reports; with --trace also hits of the "
+                    + "beginnings of traces. engines: leased and disaggregated maps beside each other, by the share of "
+                    + "sets, keys, sizes of values and clients.",
             "bytes_local is the client's memory for counters and buffers, in_flight the requests under way at a time. "
                     + "With a NIC model a row is invalid if over one per cent of the operations of a process, other than READs, were "
                     + "late: it has no rates, times or ratios. A JSON file whose tables have other points, too, is not replaced."
@@ -89,7 +94,8 @@ public final class BenchKvCommand implements Callable<Integer> {
         ADAPTIVITY(false),
         ELASTICITY(false),
         WORTH(true),
-        LEASES(false);
+        LEASES(false),
+        ENGINES(false);
 
         /** Whether its rows say how many operations were late; a run with other ones fails if over 1% were. */
         final boolean marksLateRows;
@@ -104,8 +110,8 @@ public final class BenchKvCommand implements Callable<Integer> {
             split = ",",
             paramLabel = "PART",
             description =
-                    "messages, ycsb, traces, adaptivity, elasticity, worth, leases (default: traces if --trace is "
-                            + "given, else all others)")
+                    "messages, ycsb, traces, adaptivity, elasticity, worth, leases, engines (default: traces if --trace "
+                            + "is given, else all others)")
     private List<Part> parts = List.of();
 
     @Option(
@@ -138,7 +144,8 @@ public final class BenchKvCommand implements Callable<Integer> {
             paramLabel = "N",
             defaultValue = "7",
             description =
-                    "messages, ycsb: turns of each side, of 0.1 s; worth, leases: tenths of a second for each figure; elasticity: "
+                    "messages, ycsb: turns of each side, of 0.1 s; worth: tenths of a second for each figure; leases, engines: "
+                            + "tenths of a second for each play, after as many to warm up; elasticity: "
                             + "windows of 0.1 s for each number of clients and size of the map (default: ${DEFAULT-VALUE})")
     private int turns;
 
@@ -146,8 +153,8 @@ public final class BenchKvCommand implements Callable<Integer> {
             names = "--plays",
             paramLabel = "N",
             defaultValue = "3",
-            description = "adaptivity, elasticity, traces: how often each is played; figures are medians of the plays "
-                    + "(default: ${DEFAULT-VALUE})")
+            description = "adaptivity, elasticity, traces, leases, engines: how often each is played; figures are medians "
+                    + "of the plays (default: ${DEFAULT-VALUE})")
     private int plays;
 
     @Option(
@@ -342,7 +349,15 @@ public final class BenchKvCommand implements Callable<Integer> {
             part.run();
             plots.addAll(part.plots());
         });
-        timed(Part.LEASES, out, report, () -> new LeasesPart(report, out, keys, turns).run());
+        timed(Part.LEASES, out, report, () -> {
+            LeasesPart part = new LeasesPart(report, out, keys, turns, plays);
+            part.run();
+            for (Path file : files) {
+                part.trace(TraceFile.name(file), TraceFile.read(file));
+            }
+            plots.addAll(part.plots());
+        });
+        timed(Part.ENGINES, out, report, () -> new EnginesPart(report, out, keys, turns, plays).run());
         output.write(report, plots.toArray(Plot[]::new));
         return 0;
     }

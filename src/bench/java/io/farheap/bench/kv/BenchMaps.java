@@ -8,7 +8,6 @@ import io.farheap.kv.contract.MapException;
 import io.farheap.kv.replacement.Replacements;
 import io.farheap.measure.LateOperations;
 import io.farheap.verbs.Devices;
-import java.time.Duration;
 
 /** Creates maps for parts of the benchmark, on servers of their own. */
 final class BenchMaps {
@@ -55,17 +54,6 @@ final class BenchMaps {
     /** The same for a process that keeps no pointers to objects. */
     static FarMap createWithoutPointers(ServerProcess server, String name, long bytes, long objects) {
         return create(of(server, name).memory(bytes).objects(objects).pointers(0));
-    }
-
-    /** Creates a leased map. @param queues LRU queues of each size */
-    static FarMap createLeased(
-            ServerProcess server, String name, long bytes, long objects, Duration term, Duration longest, int queues) {
-        return create(of(server, name)
-                .engine(FarMapBuilder.LEASED)
-                .memory(bytes)
-                .objects(objects)
-                .leaseTerms(term, longest)
-                .leaseQueues(queues));
     }
 
     /** Sets each of the first keys. */

@@ -20,6 +20,8 @@ import java.util.Map;
  * @param pointerHits gets that found their object by a pointer, with one READ; {@code hits} includes them
  * @param stalePointers gets whose pointer led to no current object, and that looked their key up after that READ, or
  *     called the server of a leased map
+ * @param calls of a leased map's servers that requests made; reports of READs are not among them
+ * @param renewals of these, the calls that renewed a lease
  * @param readAgain gets that read their bucket again, since the block that it named had been used again
  * @param swapsLost compare-and-swaps of requests that failed because another client was faster, and were repeated
  * @param evicted objects
@@ -44,6 +46,8 @@ public record MapCounts(
         long lost,
         long pointerHits,
         long stalePointers,
+        long calls,
+        long renewals,
         long readAgain,
         long swapsLost,
         long evicted,
@@ -66,7 +70,7 @@ public record MapCounts(
         return String.format(
                 Locale.ROOT,
                 "%,d hits, %,d misses, %,d stored, %,d refused, %,d deleted, %,d touched, %,d without room, %,d lost; "
-                        + "%,d by pointers, %,d stale pointers, %,d read again, %,d swaps lost, %,d evicted %s, %,d crowded out, %,d victims lost, "
+                        + "%,d by pointers, %,d stale pointers, %,d calls, %,d renewals, %,d read again, %,d swaps lost, %,d evicted %s, %,d crowded out, %,d victims lost, "
                         + "%,d unlinked, %,d claims removed, %,d moved; regrets %s; %,d READs, %,d WRITEs, "
                         + "%,d compare-and-swaps, %,d fetch-and-adds",
                 hits,
@@ -79,6 +83,8 @@ public record MapCounts(
                 lost,
                 pointerHits,
                 stalePointers,
+                calls,
+                renewals,
                 readAgain,
                 swapsLost,
                 evicted,

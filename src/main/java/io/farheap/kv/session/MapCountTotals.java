@@ -79,6 +79,8 @@ public final class MapCountTotals {
                 ofAll(sum, KvStatus.LOST),
                 sum[MapSessionCounts.POINTER_HITS],
                 sum[MapSessionCounts.STALE_POINTERS],
+                sum[MapSessionCounts.CALLS],
+                sum[MapSessionCounts.RENEWALS],
                 sum[MapSessionCounts.READ_AGAIN],
                 sum[MapSessionCounts.SWAPS_LOST],
                 sum[MapSessionCounts.EVICTED] + sum[MapSessionCounts.endedAs(RequestColumns.MAKE_ROOM, KvStatus.DONE)],

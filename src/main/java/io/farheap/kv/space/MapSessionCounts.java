@@ -27,8 +27,12 @@ public final class MapSessionCounts {
     public static final int POINTER_HITS = 7;
     /** Gets whose pointer led to no current object, and that looked their key up. */
     public static final int STALE_POINTERS = 8;
+    /** Calls of a leased map's servers that requests made, without reports. */
+    public static final int CALLS = 9;
+    /** Of these, the ones that renewed a lease. */
+    public static final int RENEWALS = 10;
     /** From here on, by expert: objects evicted that the expert had named. */
-    private static final int EVICTED_BY = 9;
+    private static final int EVICTED_BY = 11;
 
     public static final int EXPERTS = Long.SIZE / 4;
     /** From here on, by expert: misses of objects that it had named. */

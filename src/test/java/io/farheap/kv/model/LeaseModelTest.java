@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 /**
  * A model of the leased engine's protocol: a server's thread that sets one key, value after value, or deletes it, and
  * clients that get it by READs and calls. Blocks are used again, also for an object of another key, and the thread may
- * die in the middle of a set, whereupon another one puts the shard in order. All interleavings of the server's stores,
+ * die during a set, whereupon another one puts the shard in order. All interleavings of the server's stores,
  * of the words of READs in any order, and of the ends of leases are explored. Changes are numbered, and a value is the
  * number of its set; so the history is linearizable if no get returns less than what was stored, or found, before it
  * began, nor more than what is being stored. An absent key counts as the last change.

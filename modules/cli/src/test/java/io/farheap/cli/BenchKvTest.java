@@ -88,18 +88,98 @@ class BenchKvTest {
     /** Gets that ask no server are counted, and there are none without leases. */
     @Test
     void sharesOfLeasedGetsAreCounted() throws Exception {
-        List<Figures> rows = rows("--part", "leases", "--keys", "2000", "--turns", "1");
-        assertEquals(1 + 4 * 4 + 2, rows.size());
+        Path plots = directory.resolve("plots");
+        List<Figures> rows = rows(
+                "--part",
+                "leases",
+                "--keys",
+                "1000",
+                "--turns",
+                "1",
+                "--plays",
+                "1",
+                "--report",
+                plots.toString());
+        Map<String, Integer> cases = new HashMap<>();
         for (Figures row : rows) {
-            row.assertThere("ops_per_s", "stale_pct");
-            boolean none = row.text("policy").equals("none");
-            double oneSided = row.number("one_sided_pct");
-            assertTrue(none ? oneSided == 0 && row.number("reads") == 0 : oneSided >= 0, row::toString);
+            assertEquals("leases", row.text("part"));
+            String named = row.text("case");
+            cases.merge(named, 1, Integer::sum);
+            if (named.equals("latency")) {
+                assertFalse(row.text("kind").isEmpty());
+                row.assertThere("share_pct", "p10_ns", "p50_ns", "p90_ns", "p99_ns", "p999_ns");
+                continue;
+            }
             double hits = row.number("hit_pct");
             assertTrue(hits > 20 && hits <= 100, row::toString);
-            if (row.count("term_ms") == 1000 && row.count("queues") == 16) {
-                assertTrue(oneSided > 5, row::toString);
+            if (row.text("policy").equals("random")) {
+                assertTrue(row.flag("modelled"), row::toString);
+                assertFalse(row.has("ops_per_s"), row::toString);
+                continue;
             }
+            row.assertThere("ops_per_s", "ops_per_s_p25", "stale_pct", "leased_bytes", "server_cpu_ns", "writes");
+            double oneSided = row.number("one_sided_pct");
+            if (row.count("longest") == 0) {
+                assertTrue(oneSided == 0 && row.number("reads") == 0 && row.number("calls") >= 1, row::toString);
+            } else if (row.count("term") == 1000 && row.count("queues") == 16) {
+                assertTrue(oneSided > 5 && row.number("calls") < 1, row::toString);
+            }
+        }
+        // Three shares of gets, of five sides and the model each; four fixed terms, three of popularity, and none; three
+        // terms of three numbers of queues.
+        assertTrue(cases.remove("latency") >= 4 * 2, cases::toString);
+        assertEquals(Map.of("policies", 3 * 6, "terms", 8, "queues", 9), cases);
+        for (String plot : List.of("hits", "terms", "latency")) {
+            assertTrue(Files.exists(plots.resolve("kv-leases-" + plot + ".png")), plot);
+        }
+    }
+
+    /** A trace is played on leased maps that hold a tenth of its keys, of which a third have most requests. */
+    @Test
+    @Tag("full")
+    void aTraceIsPlayedOnLeasedMaps() throws Exception {
+        SplittableRandom random = new SplittableRandom(1);
+        StringBuilder keys = new StringBuilder();
+        for (int i = 0; i < 20_000; i++) {
+            int key = random.nextInt(10) > 0 ? random.nextInt(90) : 90 + random.nextInt(1000);
+            keys.append(key).append('\n');
+        }
+        Path trace = Files.writeString(directory.resolve("hot"), keys);
+        List<Figures> rows = rows(
+                "--part",
+                "leases",
+                "--trace",
+                trace.toString(),
+                "--keys",
+                "200",
+                "--turns",
+                "1",
+                "--plays",
+                "1");
+        List<Figures> played =
+                rows.stream().filter(row -> row.text("case").equals("hot")).toList();
+        assertEquals(5, played.size());
+        for (Figures row : played) {
+            double hits = row.number("hit_pct");
+            assertTrue(hits > 40 && hits < 95, row::toString);
+            if (!row.text("policy").equals("random")) {
+                assertTrue(row.count("objects") > 50 && row.count("objects") < 110, row::toString);
+            }
+        }
+    }
+
+    /** Both engines are measured at each point, and only requests of leased maps call servers. */
+    @Test
+    @Tag("full")
+    void bothEnginesAreMeasured() throws Exception {
+        List<Figures> rows = rows("--part", "engines", "--keys", "300", "--turns", "1", "--plays", "1");
+        assertEquals(8 * 2, rows.size());
+        for (Figures row : rows) {
+            boolean leased = row.text("engine").equals("leased");
+            row.assertThere("ops_per_s", "cpu_ns", "server_cpu_ns", "ratio");
+            assertTrue(leased ? row.number("calls") > 0 : row.number("calls") == 0, row::toString);
+            assertTrue(row.number("reads") > 0, row::toString);
+            assertTrue(row.number("hit_pct") > 90, row::toString);
         }
     }
 

@@ -102,7 +102,7 @@ final class AdaptivePart {
         }
         move(node, AGAIN);
         if (now - word(node, LEASED) < 0) {
-            // Of other uses the server hears by a call.
+            // Other uses reach the server as calls.
             set(node, USES, number(node, USES) + 1);
         }
         into.place = word(node, PLACE);

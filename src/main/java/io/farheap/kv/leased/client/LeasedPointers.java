@@ -28,6 +28,7 @@ public final class LeasedPointers implements AutoCloseable {
 
     private final int mask;
     private final @Nullable PrivateMemory memory;
+    private final boolean reports;
     /** The part at which the next report begins to look. */
     private final AtomicInteger next = new AtomicInteger();
 
@@ -36,13 +37,15 @@ public final class LeasedPointers implements AutoCloseable {
      * taken when it is first used.
      *
      * @param pointers how many it holds; 0: none are kept
+     * @param reports whether uses are reported
      */
-    public LeasedPointers(long pointers) {
-        this(pointers, PrivateMemory::allocateSparse);
+    public LeasedPointers(long pointers, boolean reports) {
+        this(pointers, reports, PrivateMemory::allocateSparse);
     }
 
     /** @param allocator of so many zeroed bytes */
-    LeasedPointers(long pointers, LongFunction<PrivateMemory> allocator) {
+    LeasedPointers(long pointers, boolean reports, LongFunction<PrivateMemory> allocator) {
+        this.reports = reports;
         int count = Math.clamp(Long.highestOneBit(Math.max(1, pointers / LEAST_OF_PART)), 1, MOST_PARTS);
         int each = Math.clamp(Math.ceilDiv(pointers, count), 1, AdaptivePart.MOST_POINTERS);
         long bytes = AdaptivePart.bytes(each);
@@ -119,9 +122,12 @@ public final class LeasedPointers implements AutoCloseable {
      * Takes uses that were not reported, as {@link AdaptivePart#takeUses}, from some parts, and the next time from the
      * following ones.
      *
-     * @return how many there are
+     * @return how many there are; 0 if none are reported
      */
     int takeUses(AdaptivePart.ReportedUses into, int most) {
+        if (!reports) {
+            return 0;
+        }
         int first = next.getAndAdd(PARTS_OF_REPORT);
         int taken = 0;
         for (int i = 0; i < PARTS_OF_REPORT && i < parts.length && taken < most; i++) {

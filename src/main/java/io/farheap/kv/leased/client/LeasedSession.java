@@ -742,6 +742,10 @@ public final class LeasedSession implements EngineSession {
             case PostResult.OK -> {
                 places.sentAt[place] = now;
                 places.step[place] = LeasedPlaces.POSTED;
+                counts.add(MapSessionCounts.CALLS);
+                if (renews) {
+                    counts.add(MapSessionCounts.RENEWALS);
+                }
             }
             case PostResult.FULL -> {
                 full[isLong ? LONG_CALLS : CALLS][server] = round;

@@ -2,9 +2,9 @@ package io.farheap.kv.leased.server;
 
 /**
  * For how long a shard leases its blocks. An object of queue n gets n times the term of queue 1, and at most the
- * longest term. What is marked and leased is memory that no object can use, so terms shrink when that is more than a
- * 16th of the shard, and at an eighth none is given. Nor is one for a while after a set has found all that it could
- * evict leased. The shard's thread.
+ * longest term; if there is one queue alone, every object gets that term. What is marked and leased is memory that no
+ * object can use, so terms shrink when that is more than a 16th of the shard, and at an eighth none is given. Nor is
+ * one for a while after a set has found all that it could evict leased. The shard's thread.
  */
 final class LeaseTerms {
 
@@ -13,20 +13,33 @@ final class LeaseTerms {
 
     private final long termNanos;
     private final long mostNanos;
+    /** The number of the lowest queue, from which the terms are counted: 0, or 1 if there is one queue alone. */
+    private final int first;
+
     private long noneUntil = Long.MIN_VALUE;
 
     /**
      * @param termNanos of queue 1
-     * @param mostNanos the longest
+     * @param mostNanos the longest; 0: no leases
+     * @param queues how many there are
      */
-    LeaseTerms(long termNanos, long mostNanos) {
+    LeaseTerms(long termNanos, long mostNanos, int queues) {
         this.termNanos = termNanos;
         this.mostNanos = mostNanos;
+        first = queues == 1 ? 1 : 0;
     }
 
     /** The term of a queue if nothing is marked. */
     long of(int queue) {
-        return Math.min(queue * termNanos, mostNanos);
+        return Math.min((first + queue) * termNanos, mostNanos);
+    }
+
+    /**
+     * For how long an object stays in a queue without a use: for its term, or without leases for the term that it would
+     * have, so that popularity ends with and without them.
+     */
+    long stay(int queue) {
+        return mostNanos == 0 ? queue * termNanos : of(queue);
     }
 
     /**

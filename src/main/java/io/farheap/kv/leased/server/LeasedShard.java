@@ -27,7 +27,7 @@ import java.util.function.LongSupplier;
  * <p><b>Invariants.</b> Of a key at most one block says live: a set marks the old block before the new one says so. A
  * block's bytes change only when its mark says that it is not live and its lease is over by this server's clock. When a
  * call returns, its marks are behind a fence, so a READ that is posted after the answer has come finds them. An object
- * whose time has ended is marked before any caller hears that it is absent.
+ * whose time has ended is marked before any caller learns that it is absent.
  *
  * <p><b>Pieces.</b> A value that is too long for a block is in {@linkplain LeasedPieces pieces}, each of which has an
  * entry that names the object's; they come and go with their object. Their blocks are written before the index, and
@@ -99,7 +99,7 @@ final class LeasedShard {
     private long area;
 
     private long areaSum;
-    /** Ran by tests at each point at which a call may not go on. */
+    /** Ran by tests at each point at which a call may stop. */
     private Runnable fault = () -> {};
 
     /**
@@ -127,12 +127,12 @@ final class LeasedShard {
         heapAt = at + shape.heap();
         marked = new EntryHeap(memory, heapAt, entries::leasedUntil);
         pieces = new ShardPieces(memory, at, entries, checksum);
-        terms = new LeaseTerms(map.termNanos(), map.mostTermNanos());
+        terms = new LeaseTerms(map.termNanos(), map.mostTermNanos(), map.queues());
         allBytes = (long) shape.segments() * ShardShape.SEGMENT_BYTES;
         counts = new ShardCounts(allBytes);
     }
 
-    /** For tests: runs this at each point at which a call may not go on. */
+    /** For tests: runs this at each point at which a call may stop. */
     void fail(Runnable atPoint) {
         fault = atPoint;
     }
@@ -777,7 +777,7 @@ final class LeasedShard {
 
     /** For how long an object stays in a queue without a use, as {@link #ticks}. */
     private long stay(int queue) {
-        return terms.of(queue) / NANOS_PER_USE + 1;
+        return terms.stay(queue) / NANOS_PER_USE + 1;
     }
 
     /**

@@ -36,7 +36,7 @@ class LeasedPointersTest {
     @ParameterizedTest
     @ValueSource(strings = {"refused", "unwanted", "closed"})
     void aCacheWithoutMemoryKeepsNothing(String why) {
-        LeasedPointers cache = new LeasedPointers(why.equals("unwanted") ? 0 : 1000, bytes -> {
+        LeasedPointers cache = new LeasedPointers(why.equals("unwanted") ? 0 : 1000, true, bytes -> {
             if (!why.equals("closed")) {
                 throw new IllegalArgumentException("there is no room");
             }
@@ -57,7 +57,7 @@ class LeasedPointersTest {
 
     @Test
     void whatIsPutIsFound() {
-        LeasedPointers cache = new LeasedPointers(1000);
+        LeasedPointers cache = new LeasedPointers(1000, true);
         assertFalse(cache.find(5, 0, pointer));
         cache.put(5, of(77, 8, 9));
         assertTrue(cache.find(5, 0, pointer));
@@ -71,7 +71,7 @@ class LeasedPointersTest {
     /** Sessions get answers in any order: an older block's does not replace a newer one's, nor a shorter lease. */
     @Test
     void aLaterPointerStays() {
-        LeasedPointers cache = new LeasedPointers(1000);
+        LeasedPointers cache = new LeasedPointers(1000, true);
         cache.put(5, of(77, 8, 20));
         cache.put(5, of(76, 7, 30));
         cache.put(5, of(77, 8, 10));
@@ -87,7 +87,7 @@ class LeasedPointersTest {
 
     @Test
     void itsSizeIsBounded() {
-        LeasedPointers cache = new LeasedPointers(500);
+        LeasedPointers cache = new LeasedPointers(500, true);
         Random random = new Random(1);
         for (int i = 0; i < 50_000; i++) {
             long hash = random.nextLong();
@@ -107,7 +107,7 @@ class LeasedPointersTest {
     @Test
     void reportsTakeAllUsesAndLookAtFewPointers() {
         for (int shards : new int[] {1, 8, 1000}) {
-            LeasedPointers cache = new LeasedPointers(100_000);
+            LeasedPointers cache = new LeasedPointers(100_000, true);
             Random random = new Random(shards);
             long[] hashes = random.longs(2000).toArray();
             for (long hash : hashes) {

@@ -315,7 +315,7 @@ class ShardThreadTest {
         assertEquals(1, shards.totals().objects());
     }
 
-    /** An error ends the thread; the call has an answer all the same, and the shard another thread. */
+    /** An error ends the thread; the call has an answer nevertheless, and the shard another thread. */
     @Test
     void aCallThatEndsItsThreadFails() {
         HandedCall set = call(LeasedCalls.SET, 1);

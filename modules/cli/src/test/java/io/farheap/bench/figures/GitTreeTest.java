@@ -80,6 +80,25 @@ class GitTreeTest {
         assertNull(tree.changed(measured, List.of("io.farheap.kv")), "the map has not changed");
     }
 
+    /** A figure of one engine of maps does not become old by a commit to the other one alone. */
+    @Test
+    void aPackageThatIsLeftOutMakesNoFigureOld() throws Exception {
+        String leased = "src/main/java/io/farheap/kv/leased/LeasedSession.java";
+        repository.write(leased, "1");
+        String measured = repository.commit("all");
+        repository.write(leased, "2");
+        String later = repository.commit("the leased engine");
+        List<String> one = List.of("io.farheap.kv", "!io.farheap.kv.leased", "!io.farheap.none");
+        assertNull(tree.changed(measured, one));
+        assertNotNull(tree.changed(measured, List.of("io.farheap.kv")));
+        assertNull(tree.changed(measured, List.of("!io.farheap.kv.leased")), "no package is looked at");
+        repository.write(MAP, "2");
+        repository.write(leased, "3");
+        repository.commit("both");
+        assertNotNull(tree.changed(measured, one));
+        assertNotNull(tree.changed(later, one));
+    }
+
     @Test
     void aCommitWithoutAChangeOfCodeMakesNoFigureOld() throws Exception {
         String measured = repository.commit("all");

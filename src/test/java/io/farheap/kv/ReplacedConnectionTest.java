@@ -1,0 +1,87 @@
+package io.farheap.kv;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import io.farheap.kv.contract.MapException;
+import io.farheap.kv.session.EngineSession;
+import io.farheap.testing.Fields;
+import java.lang.reflect.Proxy;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+
+/** Sessions that are opened while a map is opened again under other leases. */
+class ReplacedConnectionTest {
+
+    private static final EngineSession SESSION = (EngineSession) Proxy.newProxyInstance(
+            EngineSession.class.getClassLoader(), new Class<?>[] {EngineSession.class}, (proxy, method, arguments) -> {
+                throw new AssertionError("nothing uses it");
+            });
+
+    /** Opens a session of a connection. */
+    private interface SessionWay {
+        EngineSession open();
+    }
+
+    private static EngineConnection connection(SessionWay way) {
+        return (EngineConnection) Proxy.newProxyInstance(
+                EngineConnection.class.getClassLoader(),
+                new Class<?>[] {EngineConnection.class},
+                (proxy, method, arguments) -> switch (method.getName()) {
+                    case "session" -> way.open();
+                    case "name" -> "map";
+                    case "experts", "drops" -> List.of();
+                    case "hasLostLease", "isUnused" -> false;
+                    default -> null;
+                });
+    }
+
+    private static FarMap map(EngineConnection first) {
+        return new FarMap(
+                sessions -> first,
+                new AtomicReference<>(() -> {}),
+                addresses -> {
+                    throw new AssertionError("no lease is lost");
+                });
+    }
+
+    /** The memory of the old connection is closed as soon as no session uses it. */
+    @Test
+    void aSessionIsOfTheConnectionThatIsUsedWhenItIsOpen() {
+        AtomicInteger opened = new AtomicInteger();
+        AtomicReference<FarMap> map = new AtomicReference<>();
+        EngineConnection second = connection(() -> {
+            opened.incrementAndGet();
+            return SESSION;
+        });
+        EngineConnection first = connection(() -> {
+            use(map.get(), second);
+            throw new IllegalStateException("this remote memory is closed");
+        });
+        map.set(map(first));
+        MapSession session = map.get().openSession();
+        assertEquals(1, opened.get());
+        assertSame(SESSION, Fields.get(session, "requests", EngineSession.class));
+        map.get().close();
+    }
+
+    @Test
+    void aConnectionThatIsStillUsedSaysWhyThereIsNoSession() {
+        FarMap map = map(connection(() -> {
+            throw new MapException("a server does not answer");
+        }));
+        assertThrows(MapException.class, map::openSession);
+        map.close();
+    }
+
+    private static void use(FarMap map, EngineConnection connection) {
+        try {
+            Fields.field(map, "now").set(map, connection);
+        } catch (IllegalAccessException e) {
+            throw new AssertionError(e);
+        }
+    }
+}
