@@ -27,19 +27,19 @@ final class EditionServices {
     }
 
     void install(RpcHandlers handlers) {
-        register(handlers, ShardCalls.REGISTER, EditionServices::register);
-        register(handlers, ShardCalls.BEAT, EditionServices::beat);
-        register(handlers, ShardCalls.EDITION, (edition, lease, in, out) -> edition.say(out));
-        register(handlers, ShardCalls.SEAL, EditionServices::seal);
-        register(handlers, ShardCalls.UNSEAL, (edition, lease, in, out) -> {
+        add(handlers, ShardCalls.REGISTER, EditionServices::register);
+        add(handlers, ShardCalls.BEAT, EditionServices::beat);
+        add(handlers, ShardCalls.EDITION, (edition, lease, in, out) -> edition.say(out));
+        add(handlers, ShardCalls.SEAL, EditionServices::seal);
+        add(handlers, ShardCalls.UNSEAL, (edition, lease, in, out) -> {
             edition.unseal(lease);
             out.setLong(0, MapCalls.OK);
             return 1;
         });
-        register(handlers, ShardCalls.INSTALL, EditionServices::install);
+        add(handlers, ShardCalls.INSTALL, EditionServices::install);
     }
 
-    private void register(RpcHandlers handlers, int operation, Call call) {
+    private void add(RpcHandlers handlers, int operation, Call call) {
         handlers.register(operation, (held, in, out) -> serve(call, held, in, out));
     }
 
