@@ -343,6 +343,9 @@ public final class FarMap implements AutoCloseable {
     /** The same. @param progress is called now and then, on this thread, with the totals so far */
     public MapDrain drain(String hostPort, Duration within, Consumer<MapDrain> progress) {
         synchronized (memoryChange) {
+            if (now instanceof LeasedConnection leased) {
+                return leased.drain(hostPort);
+            }
             MapConnection of = disaggregated("be drained");
             return new ServerDrain(of.servers, of.space, of.keeper.tasks(), of.growth, () -> movingSession(of))
                     .drain(hostPort, within, progress);

@@ -14,7 +14,11 @@ import io.farheap.kv.keeper.MapKeeper;
 import io.farheap.kv.keeper.MapServers;
 import io.farheap.kv.keeper.SynchronizedMapClock;
 import io.farheap.kv.keeper.TableReplacer;
+import io.farheap.kv.leased.client.LeasedMembership;
 import io.farheap.kv.leased.client.LeasedPointers;
+import io.farheap.kv.leased.client.LeasedSpace;
+import io.farheap.kv.leased.client.ShardLines;
+import io.farheap.kv.leased.client.ShardReplacer;
 import io.farheap.kv.leased.format.LeasedDescriptor;
 import io.farheap.kv.space.PointerCache;
 import io.farheap.kv.space.SpaceMemory;
@@ -27,7 +31,6 @@ import io.farheap.remote.contract.RemoteServer;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.SortedMap;
@@ -38,7 +41,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.IntFunction;
 import java.util.function.LongSupplier;
-import java.util.stream.IntStream;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Names a map, and creates it or opens it. One thread. */
@@ -533,56 +536,77 @@ public final class FarMapBuilder {
                 Objects.requireNonNullElse(term, LEASE_STEP).toNanos(),
                 mostTerm.toNanos(),
                 queues,
-                KeyHash.random(new SecureRandom()));
+                KeyHash.random(new SecureRandom()),
+                replaceMillis());
         // Refuses what cannot be before a server is asked for memory.
         descriptor.shape();
         List<RemoteSpace> spaces = spaces(remote, attached, key, stack, each, true, number -> descriptor
                 .of(number)
                 .encode());
-        return leased(remote, descriptor, spaces);
+        TreeMap<Integer, RemoteSpace> byNumber = new TreeMap<>();
+        spaces.forEach(space -> byNumber.put(byNumber.size(), space));
+        return leased(remote, key, descriptor, byNumber, new FoundParts());
     }
 
-    private FarMap.ConnectionMaker leased(RemoteMemory remote, LeasedDescriptor descriptor, List<RemoteSpace> spaces) {
-        LeasedPointers kept = new LeasedPointers(pointers, reports);
-        try {
-            LeasedConnection made =
-                    new LeasedConnection(remote, descriptor, spaces, kept, leaseClock).writingReports(writtenReports);
-            return _ -> made;
-        } catch (Throwable e) {
-            Closeables.after(e, kept);
-            throw e;
+    /**
+     * Opens a leased map.
+     *
+     * @param made the map's servers that answer
+     * @param found what was found on all that were named
+     */
+    private FarMap.ConnectionMaker leased(
+            RemoteMemory remote,
+            SpaceKey key,
+            LeasedDescriptor map,
+            SortedMap<Integer, RemoteSpace> made,
+            FoundParts found) {
+        try (CloseStack stack = new CloseStack()) {
+            ShardLines lines = stack.add(new ShardLines(remote));
+            ShardReplacer.UsedEdition edition = agreed(found, () ->
+                    new ShardReplacer(lines, map, made, found.missing.size(), found.lost > 0).agree());
+            made.forEach((number, space) -> {
+                if (!edition.spaces().containsKey(number)) {
+                    lines.leave(number);
+                    dropLeft(remote, key, space);
+                }
+            });
+            LeasedSpace space = new LeasedSpace(map, edition.directory(), edition.spaces());
+            LeasedMembership membership = stack.add(new LeasedMembership(lines, edition));
+            LeasedPointers kept = stack.add(new LeasedPointers(pointers, reports));
+            LeasedConnection connection =
+                    new LeasedConnection(remote, space, membership, kept, without, leaseClock)
+                            .writingReports(writtenReports);
+            stack.keep();
+            return _ -> connection;
         }
     }
 
-    private FarMap.ConnectionMaker openLeased(RemoteMemory remote, List<RemoteSpace> parts) {
-        List<LeasedDescriptor> descriptors = parts.stream()
-                .map(space -> LeasedDescriptor.decode(space.descriptor(), space.toString()))
-                .toList();
-        LeasedDescriptor first = descriptors.getFirst();
-        for (RemoteSpace part : parts) {
-            if (part.regions().size() < first.regionsOfEach()) {
+    private FarMap.ConnectionMaker openLeased(RemoteMemory remote, SpaceKey key, FoundParts found) {
+        TreeMap<Integer, RemoteSpace> made = new TreeMap<>();
+        RemoteSpace any = found.all.getFirst();
+        LeasedDescriptor map = LeasedDescriptor.decode(any.descriptor(), any.toString());
+        for (RemoteSpace part : found.all) {
+            LeasedDescriptor own = LeasedDescriptor.decode(part.descriptor(), part.toString());
+            if (part.regions().size() < own.regionsOfEach()) {
                 throw new MapException(part + " has " + part.regions().size() + " regions, and its descriptor says "
-                        + first.regionsOfEach() + "; drop it with kv drop --parts");
+                        + own.regionsOfEach() + "; drop it with kv drop --parts");
+            }
+            if (!own.belongsTo(map)) {
+                throw new MapException(part + " is of another map than " + any + "; name the servers of one map");
+            }
+            if (made.put(own.server(), part) != null) {
+                throw new MapException("two servers say that they are the same one of map " + name
+                        + "; name each server by one address, once");
             }
         }
-        for (int i = 1; i < parts.size(); i++) {
-            if (!descriptors.get(i).belongsTo(first)) {
-                throw new MapException(
-                        parts.get(i) + " is of another map than " + parts.getFirst() + "; name the servers of one map");
+        if (!map.replaces()) {
+            refuseMissing(found);
+            if (map.servers() != made.size()) {
+                throw new MapException("map " + name + " was made on " + map.servers() + " servers, and " + made.size()
+                        + " of these were named; name all of them, each once");
             }
         }
-        List<RemoteSpace> inOrder = IntStream.range(0, parts.size())
-                .boxed()
-                .sorted(Comparator.comparingInt(i -> descriptors.get(i).server()))
-                .map(parts::get)
-                .toList();
-        long different =
-                descriptors.stream().map(LeasedDescriptor::server).distinct().count();
-        if (first.servers() != parts.size() || different != parts.size()) {
-            throw new MapException("map " + name + " was made on " + first.servers() + " servers, and " + different
-                    + " of these were named; name all of them, each once");
-        }
-        return leased(remote, first, inOrder);
+        return leased(remote, key, map, made, found);
     }
 
     private int regionsOfEach(long regionBytes, int of) {
@@ -615,13 +639,8 @@ public final class FarMapBuilder {
     private FarMap.ConnectionMaker open(RemoteMemory remote, ProcessPointers kept, SpaceKey key, CloseStack unused) {
         FoundParts found = parts(remote, key);
         if (found.leased) {
-            if (!without.isEmpty()) {
-                throw new MapException("a leased map cannot be opened without " + without
-                        + ", which had a part of the keys; drop what is left of it with kv drop --parts");
-            }
-            refuseMissing(found);
             kept.cache.close();
-            return openLeased(remote, found.all);
+            return openLeased(remote, key, found);
         }
         MapDescriptor map = found.map;
         if (map == null) {
@@ -642,9 +661,21 @@ public final class FarMapBuilder {
     /** Finds out which of the servers that the map was made on have the table. */
     private SortedMap<Integer, RemoteSpace> agreed(
             RemoteMemory remote, SpaceKey key, MapServers servers, MapDescriptor map, FoundParts found) {
-        SortedMap<Integer, RemoteSpace> present;
+        SortedMap<Integer, RemoteSpace> present = agreed(
+                found,
+                () -> new TableReplacer(servers, map, found.made, found.missing.size(), found.lost > 0).agree());
+        found.made.forEach((number, space) -> {
+            if (!present.containsKey(number)) {
+                dropLeft(remote, key, space);
+            }
+        });
+        return present;
+    }
+
+    /** Finds or makes an edition; if that fails, says which server is missing. */
+    private static <T> T agreed(FoundParts found, Supplier<T> edition) {
         try {
-            present = new TableReplacer(servers, map, found.made, found.missing.size(), found.lost > 0).agree();
+            return edition.get();
         } catch (MapException e) {
             if (found.missing.isEmpty()) {
                 throw e;
@@ -652,12 +683,6 @@ public final class FarMapBuilder {
             ControlException why = found.missing.getFirst();
             throw new ControlException(why.code(), missing(why, found) + "; " + e.getMessage(), why);
         }
-        found.made.forEach((number, space) -> {
-            if (!present.containsKey(number)) {
-                dropLeft(remote, key, space);
-            }
-        });
-        return present;
     }
 
     /** A server was lost and has been replaced, and answers again. */

@@ -1,13 +1,14 @@
 package io.farheap.kv;
 
+import io.farheap.kv.contract.MapDrain;
 import io.farheap.kv.contract.MapException;
 import io.farheap.kv.leased.client.ClientAreas;
+import io.farheap.kv.leased.client.LeasedMembership;
 import io.farheap.kv.leased.client.LeasedPointers;
 import io.farheap.kv.leased.client.LeasedSession;
 import io.farheap.kv.leased.client.LeasedSpace;
 import io.farheap.kv.leased.client.ShardCensus;
 import io.farheap.kv.leased.format.LeasedCalls;
-import io.farheap.kv.leased.format.LeasedDescriptor;
 import io.farheap.kv.leased.format.ShardShape;
 import io.farheap.kv.leased.format.ShardTotals;
 import io.farheap.kv.session.EngineSession;
@@ -33,8 +34,10 @@ final class LeasedConnection implements EngineConnection {
 
     private final RemoteMemory memory;
     private final LeasedSpace space;
+    private final LeasedMembership membership;
     private final LeasedPointers pointers;
     private final ClientAreas areas;
+    private final String without;
     private final LongSupplier leaseClock;
     /** The numbers that sessions have. */
     private final BitSet numbers = new BitSet();
@@ -48,23 +51,38 @@ final class LeasedConnection implements EngineConnection {
     private boolean closed;
 
     /**
-     * @param memory closed with this, as are the pointers
-     * @param spaces of all servers, in the order of their numbers
+     * @param memory closed with this, as are the membership and the pointers
+     * @param without a server that is lost for good, without which the process has opened the map; empty if there is
+     *     none
      * @param leaseClock by which leases are counted here, in ns
      */
     LeasedConnection(
             RemoteMemory memory,
-            LeasedDescriptor map,
-            List<RemoteSpace> spaces,
+            LeasedSpace space,
+            LeasedMembership membership,
             LeasedPointers pointers,
+            String without,
             LongSupplier leaseClock) {
         this.memory = memory;
+        this.space = space;
+        this.membership = membership;
         this.pointers = pointers;
+        this.without = without;
         this.leaseClock = leaseClock;
-        space = new LeasedSpace(map, spaces);
         areas = new ClientAreas(memory, space);
-        // A server that serves no leased maps is named now, and not by each request.
-        ShardCensus.of(memory, space);
+    }
+
+    /** Takes a server out of the map that is lost for good, or has left. */
+    MapDrain drain(String hostPort) {
+        if (servers().contains(hostPort)) {
+            throw new MapException("server " + hostPort + " of a leased map answers, or the map was not opened without "
+                    + "it: one that is lost for good is taken out when the map is opened without it");
+        }
+        if (!hostPort.equals(without)) {
+            throw new IllegalArgumentException("server " + hostPort + " is not one of the map's, " + servers());
+        }
+        // It was replaced when the map was opened: what it had is lost.
+        return new MapDrain(0, 0, 0, 0);
     }
 
     /** Sessions write their reports of READs into memory of this process's at the servers, instead of sending them. */
@@ -84,7 +102,9 @@ final class LeasedConnection implements EngineConnection {
     }
 
     @Override
-    public void start() {}
+    public void start() {
+        membership.start();
+    }
 
     @Override
     public EngineSession session(int requests, MapCountTotals tally) {
@@ -141,7 +161,7 @@ final class LeasedConnection implements EngineConnection {
         ShardTotals totals = ShardCensus.of(memory, space);
         ShardShape shape = space.map().shape();
         return new MapStats(
-                space.map().regions(),
+                space.spaces().stream().mapToInt(each -> each.regions().size()).sum(),
                 space.map().regionBytes(),
                 totals.shards() * shape.entries(),
                 totals.objects(),
@@ -183,6 +203,7 @@ final class LeasedConnection implements EngineConnection {
         // A request in flight ends only when its call can no longer be carried out after one under the new leases.
         space.beginEnd();
         Closeables.all(
+                membership,
                 () -> Closeables.all(memory.servers().stream()
                         .map(server -> (AutoCloseable) () -> memory.detach(server))
                         .toList()),
@@ -222,6 +243,8 @@ final class LeasedConnection implements EngineConnection {
             }
             closed = true;
         }
-        Closeables.all(memory, pointers);
+        // From now on servers may hear that this process uses the map no more.
+        space.leave();
+        Closeables.all(membership, memory, pointers);
     }
 }

@@ -553,9 +553,6 @@ class LeasedMapTest {
             String message =
                     String.valueOf(assertThrows(MapException.class, map::audit).getMessage());
             assertFalse(message.contains("create one with more"), message);
-            assertThrows(
-                    MapException.class,
-                    () -> servers.named(one).withoutServer("10.0.0.1:7400").open());
             try (MapSession session = map.openSession()) {
                 assertThrows(
                         IllegalArgumentException.class,

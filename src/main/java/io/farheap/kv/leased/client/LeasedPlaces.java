@@ -29,6 +29,8 @@ final class LeasedPlaces {
     static final int READ = 3;
     /** A renewal of the lease of the block that was read. */
     static final int RENEW = 4;
+    /** Nothing: the request ends as lost. */
+    static final int GIVE_UP = 5;
     /** A READ of the block that the answer to its call has named: a value in pieces comes with no answer. */
     static final int READ_NAMED = 10;
     /** READs of the pieces of the value, whose index was read. */

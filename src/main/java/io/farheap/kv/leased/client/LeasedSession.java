@@ -371,6 +371,10 @@ public final class LeasedSession implements EngineSession {
     }
 
     private void add(int place) {
+        if (space.isCutOff()) {
+            // Looked at after the request was made: one that was made before may still take effect.
+            places.next[place] = LeasedPlaces.GIVE_UP;
+        }
         if (places.add()) {
             places.step[place] = LeasedPlaces.HELD;
         } else {
@@ -394,7 +398,7 @@ public final class LeasedSession implements EngineSession {
             places.step[place] = LeasedPlaces.POSTED;
             return true;
         }
-        if (space.hasEnded()) {
+        if (space.hasEnded() || places.next[place] == LeasedPlaces.GIVE_UP) {
             end(place, KvStatus.LOST);
             return true;
         }
@@ -1313,7 +1317,13 @@ public final class LeasedSession implements EngineSession {
 
     @Override
     public String trouble() {
+        if (space.isCutOff()) {
+            return ": this process holds leases on less than half of the map's servers, which others may have replaced";
+        }
         for (int i = 0; i < space.servers(); i++) {
+            if (!space.hasServer(i)) {
+                continue;
+            }
             RemoteServer server = space.server(i);
             if (server.lost() != null) {
                 return ": the lease on " + server + " is lost";

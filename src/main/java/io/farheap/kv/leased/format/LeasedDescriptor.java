@@ -26,6 +26,7 @@ import java.nio.ByteBuffer;
  * 68  u32  0
  * 72  u64  } key of the hash of keys, the same on all servers of the map; the secrets of the blocks' checksum are made
  * 80  u64  } of it
+ * 88  u64  ms after which others have the shards' keys of a server that is lost; 0: never
  * </pre>
  */
 public record LeasedDescriptor(
@@ -38,19 +39,56 @@ public record LeasedDescriptor(
         long termNanos,
         long mostTermNanos,
         int queues,
-        KeyHash keyHash) {
+        KeyHash keyHash,
+        long replaceMillis) {
 
     /** The most queues: an object's count has 16 bits. */
     public static final int MOST_QUEUES = 16;
     /** The longest term that a map may have, in ns. */
     public static final long MOST_TERM_NANOS = 60_000_000_000L;
 
-    private static final int BYTES = 88;
+    private static final int BYTES = 96;
+
+    /** The descriptor of a map whose lost servers are not replaced. */
+    public LeasedDescriptor(
+            long mapId,
+            int server,
+            int servers,
+            int regionsOfEach,
+            long regionBytes,
+            long objects,
+            long termNanos,
+            long mostTermNanos,
+            int queues,
+            KeyHash keyHash) {
+        this(
+                mapId,
+                server,
+                servers,
+                regionsOfEach,
+                regionBytes,
+                objects,
+                termNanos,
+                mostTermNanos,
+                queues,
+                keyHash,
+                0);
+    }
 
     /** This descriptor, for another server. */
     public LeasedDescriptor of(int number) {
         return new LeasedDescriptor(
-                mapId, number, servers, regionsOfEach, regionBytes, objects, termNanos, mostTermNanos, queues, keyHash);
+                mapId,
+                number,
+                servers,
+                regionsOfEach,
+                regionBytes,
+                objects,
+                termNanos,
+                mostTermNanos,
+                queues,
+                keyHash,
+                replaceMillis);
     }
 
     /** The bytes of the descriptor, which {@link #decode} reads. */
@@ -69,6 +107,7 @@ public record LeasedDescriptor(
                 .putInt(0)
                 .putLong(keyHash.first())
                 .putLong(keyHash.second())
+                .putLong(replaceMillis)
                 .array();
     }
 
@@ -109,7 +148,8 @@ public record LeasedDescriptor(
                 termNanos,
                 mostTermNanos,
                 queues,
-                new KeyHash(in.getLong(), in.getLong()));
+                new KeyHash(in.getLong(), in.getLong()),
+                in.getLong());
         if (!read.isPossible()) {
             throw new MapException(where + " has a descriptor that cannot be: " + read);
         }
@@ -134,7 +174,8 @@ public record LeasedDescriptor(
                 && mostTermNanos <= MOST_TERM_NANOS
                 && termNanos <= MOST_TERM_NANOS
                 && queues >= 1
-                && queues <= MOST_QUEUES;
+                && queues <= MOST_QUEUES
+                && replaceMillis >= 0;
     }
 
     /** The regions of the map on all servers. */
@@ -149,6 +190,11 @@ public record LeasedDescriptor(
      */
     public ShardShape shape() {
         return ShardShape.of(regionBytes, regions(), objects);
+    }
+
+    /** Whether others take over the keys of a server that is lost for good. */
+    public boolean replaces() {
+        return replaceMillis > 0 && servers >= MapDescriptor.LEAST_REPLACING;
     }
 
     /** Whether this descriptor and the other one are of servers of the same map. */

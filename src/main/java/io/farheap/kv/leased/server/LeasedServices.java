@@ -46,6 +46,7 @@ public final class LeasedServices implements ServerService, SpaceListener {
         handlers.register(LeasedCalls.REPORT, new KeyCalls(LeasedCalls.REPORT));
         handlers.register(LeasedCalls.REPORT_RING, new KeyCalls(LeasedCalls.REPORT_RING));
         handlers.register(LeasedCalls.TOTALS, (held, in, out) -> totals(served, held, in, out));
+        new EditionServices(maps, served).install(handlers);
     }
 
     @Override

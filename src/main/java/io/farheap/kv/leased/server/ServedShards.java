@@ -3,6 +3,7 @@ package io.farheap.kv.leased.server;
 import io.farheap.kv.format.BlockChecksum;
 import io.farheap.kv.format.KeyHash;
 import io.farheap.kv.leased.format.LeasedDescriptor;
+import io.farheap.kv.leased.format.ShardDirectory;
 import io.farheap.kv.leased.format.ShardShape;
 import io.farheap.kv.leased.format.ShardTotals;
 import io.farheap.server.contract.ServedSpace;
@@ -24,7 +25,7 @@ final class ServedShards {
     private final LongSupplier nanoTime;
     private final BlockChecksum checksum;
     private final ShardShape shape;
-    private final int shardsOfMap;
+    private final ShardEdition edition;
     private final LeasedShard[] shards;
     private final AtomicReferenceArray<@Nullable ShardOwner> owners;
     /** By lease. Replaced, so that a look allocates nothing. */
@@ -36,15 +37,14 @@ final class ServedShards {
         this.map = map;
         this.nanoTime = nanoTime;
         shape = map.shape();
-        shardsOfMap = map.regions() * shape.perRegion();
+        edition = new ShardEdition(map, nanoTime);
         shards = new LeasedShard[map.regionsOfEach() * shape.perRegion()];
         owners = new AtomicReferenceArray<>(shards.length);
         checksum = new BlockChecksum(map.keyHash());
         for (int i = 0; i < shards.length; i++) {
             int region = i / shape.perRegion();
-            int number = (region * map.servers() + map.server()) * shape.perRegion() + i % shape.perRegion();
             shards[i] = new LeasedShard(
-                    number,
+                    number(i),
                     space.region(region),
                     i % shape.perRegion() * shape.shardBytes(),
                     shape,
@@ -62,17 +62,26 @@ final class ServedShards {
         return map.keyHash();
     }
 
+    /** Which servers have the map's shards, as far as this one knows. */
+    ShardEdition edition() {
+        return edition;
+    }
+
     /** The index here of the map's shard of a number, or {@link #ELSEWHERE}. @param number any */
     int indexOf(int number) {
-        int region = number / shape.perRegion();
-        return number >= 0 && number < shardsOfMap && region % map.servers() == map.server()
-                ? region / map.servers() * shape.perRegion() + number % shape.perRegion()
+        return indexOf(edition.directory(), number);
+    }
+
+    private int indexOf(ShardDirectory directory, int number) {
+        return number >= 0 && number < directory.shards() && directory.serverOf(number) == map.server()
+                ? directory.indexOf(number)
                 : ELSEWHERE;
     }
 
     /** The index here of the shard that has a key, or {@link #ELSEWHERE}. */
     int indexOfKey(long hash) {
-        return indexOf(ShardShape.shard(hash, shardsOfMap));
+        ShardDirectory directory = edition.directory();
+        return indexOf(directory, directory.shardOf(hash));
     }
 
     int count() {
@@ -85,8 +94,7 @@ final class ServedShards {
 
     /** The map's number of a shard. */
     int number(int index) {
-        return (index / shape.perRegion() * map.servers() + map.server()) * shape.perRegion()
-                + index % shape.perRegion();
+        return edition.directory().shard(map.server(), index);
     }
 
     /** The thread that a shard belongs to, or null if it has none yet. */
@@ -132,6 +140,7 @@ final class ServedShards {
 
     /** A process has ended, or has the map open no more. */
     synchronized void ended(long lease) {
+        edition.ended(lease);
         LeaseSessions known = sessions.get(lease);
         if (known != null) {
             var fewer = new Long2ObjectHashMap<>(sessions);
