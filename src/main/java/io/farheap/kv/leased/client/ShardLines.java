@@ -50,7 +50,7 @@ public final class ShardLines implements AutoCloseable {
     }
 
     /** A server has left the map. */
-    void leave(int number) {
+    public void leave(int number) {
         MapServiceClient line = lines.remove(number);
         if (line != null) {
             line.close();
