@@ -49,7 +49,7 @@ public final class LeasesPart {
     private static final String ONE_QUEUE = "one queue";
     private static final String WHOLE = "c-hint";
     private static final String NO_REPORTS = "no reports";
-    private static final String WRITTEN_REPORTS = "written reports";
+    private static final String WRITTEN_REPORTS = "written";
 
     /** Of a trace, so many requests are played. */
     private static final int MOST_REQUESTS = 100_000;
