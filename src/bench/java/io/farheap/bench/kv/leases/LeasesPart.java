@@ -49,6 +49,7 @@ public final class LeasesPart {
     private static final String ONE_QUEUE = "one queue";
     private static final String WHOLE = "c-hint";
     private static final String NO_REPORTS = "no reports";
+    private static final String WRITTEN_REPORTS = "written";
 
     /** Of a trace, so many requests are played. */
     private static final int MOST_REQUESTS = 100_000;
@@ -127,6 +128,7 @@ public final class LeasesPart {
             LeaseWorkload workload = usual.gets(gets);
             List<LeaseSide> sides = new ArrayList<>(exactAndLeased());
             sides.add(whole().withoutReports(NO_REPORTS));
+            sides.add(whole().withWrittenReports(WRITTEN_REPORTS));
             List<LeaseFigures> figures = play(servers, sides, workload, gets == USUAL_GETS);
             double[] random = randomHits(workload, (int) figures.get(sides.indexOf(whole())).median("objects"));
             putRandom("policies", workload, random);
