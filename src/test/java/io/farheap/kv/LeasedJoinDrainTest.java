@@ -96,6 +96,34 @@ class LeasedJoinDrainTest {
         }
     }
 
+    /** Each seals all servers; one waits for the other, and continues from what that one has changed. */
+    @Test
+    void twoProcessesChangeTheServersAtATime() {
+        try (TestServers servers = new TestServers("both")) {
+            String[] addresses = servers.startAll(4, 2, REGION_BYTES);
+            String[] made = {addresses[0], addresses[1]};
+            try (FarMap map = map(servers, made).create();
+                    FarMap other = servers.named(made).open();
+                    MapSession session = map.openSession();
+                    MapSession second = other.openSession()) {
+                TestServers.fill(session, 0, OBJECTS);
+                CompletableFuture.allOf(
+                                CompletableFuture.runAsync(() -> map.addServer(addresses[2], REGION_BYTES)),
+                                CompletableFuture.runAsync(() -> other.addServer(addresses[3], REGION_BYTES)))
+                        .join();
+                TestServers.fill(second, 0, OBJECTS);
+                assertEquals(OBJECTS, TestServers.found(session, 0, OBJECTS));
+                await(() -> map.servers().size() == 4 && other.servers().size() == 4);
+                long all = 0;
+                for (int server = 0; server < 4; server++) {
+                    assertTrue(objects(servers, server) > 0, "server " + server);
+                    all += objects(servers, server);
+                }
+                assertEquals(OBJECTS, all, "no key is at two servers");
+            }
+        }
+    }
+
     /** One of those that the map was made on leaves too; the last one does not. */
     @Test
     void aServerThatTheMapWasMadeOnLeaves() {

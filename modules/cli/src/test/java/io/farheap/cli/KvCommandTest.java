@@ -132,10 +132,19 @@ class KvCommandTest {
             run(1, "delete", "prices", "bread7");
             String stats = run(0, "stats", "prices");
             assertTrue(stats.contains("19 objects in blocks of") && !stats.contains("history"), stats);
-            String audited = run(1, "audit", "prices");
-            assertTrue(audited.contains("maps.leased.objects"), audited);
+            String audited = run(0, "audit", "prices");
+            assertTrue(audited.contains("19 live") && audited.contains("0 lost"), audited);
             String refused = run(1, "grow", "prices", "--memory", "2m");
             assertTrue(refused.contains("a leased map cannot grow"), refused);
+            String left = run(0, "drain", "prices", "--from", second.address());
+            assertTrue(left.contains("has left the map"), left);
+            run(0, "set", "prices", "bread1", "1.30 a loaf");
+            String grown = run(0, "grow", "prices", "--memory", "1m", "--on", second.address());
+            assertTrue(grown.contains("the map has grown"), grown);
+            run(0, "set", "prices", "bread2", "2.30 a loaf");
+            assertTrue(run(0, "get", "prices", "bread2").endsWith("2.30 a loaf\n"));
+            String last = run(1, "drain", "prices", "--from", first.address());
+            assertTrue(last.contains("is the last of those that the map was made on"), last);
             run(0, "drop", "prices");
             run(1, "stats", "prices");
         }
