@@ -39,6 +39,8 @@ public final class LeasedMembership implements AutoCloseable {
     /** Sessions have nothing in flight to a server that has left, after so long. */
     private static final long LEAVE_NANOS = TimeUnit.SECONDS.toNanos(3);
 
+    private static final long CLOSE_MILLIS = 10_000;
+
     private final RemoteMemory remote;
     private final LeasedSpace space;
     private final ShardLines lines;
@@ -268,6 +270,17 @@ public final class LeasedMembership implements AutoCloseable {
         return edition.directory().retired() | (known >= Long.SIZE ? 0 : -1L << known);
     }
 
+    /** Whether the thread ends soon, as it does unless a server does not answer it. */
+    private boolean hasEnded() {
+        LockSupport.unpark(thread);
+        try {
+            thread.join(CLOSE_MILLIS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        return !thread.isAlive();
+    }
+
     /** Ends the thread and the calls; the servers keep the process registered until its leases end. */
     @Override
     public synchronized void close() {
@@ -275,9 +288,9 @@ public final class LeasedMembership implements AutoCloseable {
             return;
         }
         closed = true;
-        if (thread.getState() != Thread.State.NEW) {
-            LockSupport.unpark(thread);
-            ThreadJoiner.join(thread);
+        if (thread.getState() != Thread.State.NEW && !hasEnded()) {
+            // The thread still uses the lines, which end with the map's memory then.
+            return;
         }
         leaving.forEach(ThreadJoiner::join);
         lines.close();

@@ -119,9 +119,10 @@ final class ServedShards {
         return (last == null ? 0 : last.number) < audit.get();
     }
 
-    /** Asks all shards to account for their blocks. @return the audit's number */
+    /** Asks all shards to account for their blocks, unless they do so now. @return the audit's number */
     int beginAudit() {
-        return audit.incrementAndGet();
+        int present = audit.get();
+        return present == 0 || audited(present) != null ? audit.incrementAndGet() : present;
     }
 
     /** What all shards have found in an audit, or a later one; null as long as one has not. */
