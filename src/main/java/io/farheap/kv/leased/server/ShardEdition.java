@@ -85,7 +85,20 @@ final class ShardEdition {
      * it, and had the shards lose ranges: then some keys are nowhere, until another process installs the next.
      */
     synchronized long usedId() {
-        return released != null && sealer == 0 ? ~id : id;
+        return isReleased() && sealer == 0 ? ~id : id;
+    }
+
+    synchronized long number() {
+        return number;
+    }
+
+    synchronized long id() {
+        return id;
+    }
+
+    /** Whether the shards have lost ranges for another edition, which was not installed yet. */
+    synchronized boolean isReleased() {
+        return released != null;
     }
 
     /** How many processes have not said that they know this edition. */
@@ -109,7 +122,7 @@ final class ShardEdition {
         out.setLong(Long.BYTES, number);
         out.setLong(2 * Long.BYTES, id);
         out.setLong(3 * Long.BYTES, changes.size());
-        out.setLong(4 * Long.BYTES, released == null ? 0 : 1);
+        out.setLong(4 * Long.BYTES, isReleased() ? 1 : 0);
         for (int i = 0; i < changes.size(); i++) {
             out.setLong((ShardCalls.EDITION_WORDS + i) * Long.BYTES, changes.get(i).word());
         }
