@@ -197,9 +197,12 @@ public final class ShardReplacer {
         Edition base = left.base();
         ShardDirectory before = directoryOf(left, base);
         boolean saidToBeLost = madeLost || withoutJoined;
-        long lost = before.retired()
-                | left.lost(base, decided, made.keySet(), silent + (madeLost && !withoutJoined ? 1 : 0))
-                | lostJoined(before, decided);
+        // A process that has ended had some servers take an edition without these, and others use them: they are told.
+        long told = decided & reachedBits() & ~before.retired();
+        long lost = ~told
+                & (before.retired()
+                        | left.lost(base, decided, made.keySet(), silent + (madeLost && !withoutJoined ? 1 : 0))
+                        | lostJoined(before, decided));
         long missing = lost & ~decided & ~before.retired();
         if (missing != 0 && !saidToBeLost && map.replaceMillis() == 0) {
             throw new MapException("a server of the map is missing, and the map was made so that it never continues"
@@ -208,7 +211,10 @@ public final class ShardReplacer {
         boolean now = missing == 0 || saidToBeLost && silent == 0 && Long.bitCount(missing) == 1;
         List<MapServiceClient> asked = new ArrayList<>();
         for (int number : reached.keySet()) {
-            if (left.servers().contains(number) || number >= map.servers() && isIn(before, lost, number)) {
+            boolean isTold = number < Long.SIZE && (told >>> number & 1) != 0;
+            if (isTold
+                    || left.servers().contains(number)
+                    || number >= map.servers() && isIn(before, lost, number)) {
                 asked.add(lines.to(space(number), number));
             }
         }
@@ -216,7 +222,7 @@ public final class ShardReplacer {
         try {
             boolean vouched = false;
             for (MapServiceClient line : asked) {
-                vouched |= ShardLines.seal(line, lost, now, 0, map);
+                vouched |= ShardLines.seal(line, lost, now, told, map);
             }
             if (!now && !vouched) {
                 throw new MapException("no process has the map open, so none says that a server is lost which this one"
@@ -224,9 +230,11 @@ public final class ShardReplacer {
                         + " --lost");
             }
             ShardDirectory after = before;
-            for (long more = lost & ~before.retired(); more != 0; more &= more - 1) {
+            for (long more = (lost | told) & ~before.retired(); more != 0; more &= more - 1) {
+                boolean isTold = (told & Long.lowestOneBit(more)) != 0;
                 after = after.with(new ShardDirectory.Change(
-                        Long.numberOfTrailingZeros(more), ShardDirectory.Change.LOST));
+                        Long.numberOfTrailingZeros(more),
+                        isTold ? ShardDirectory.Change.LEFT : ShardDirectory.Change.LOST));
             }
             long id = ThreadLocalRandom.current().nextLong();
             ShardLines.install(asked, next, id, after);
@@ -236,6 +244,14 @@ public final class ShardReplacer {
             ShardLines.unseal(asked);
             throw e;
         }
+    }
+
+    private long reachedBits() {
+        long bits = 0;
+        for (int number : reached.keySet()) {
+            bits |= number < Long.SIZE ? 1L << number : 0;
+        }
+        return bits;
     }
 
     private static boolean isIn(ShardDirectory directory, long lost, int number) {

@@ -212,7 +212,7 @@ final class ShardEdition {
         boolean joins = map.joined() && number == 0;
         long retired = directory.retired();
         long more = joins ? 0 : lost & ~retired;
-        if (here || (lost & retired) != retired || more != 0 && !mayReplace(more, atOnce)) {
+        if (here || ((lost | leaving) & retired) != retired || more != 0 && !mayReplace(more, atOnce)) {
             return MapCalls.WRONG;
         }
         if (sealer != 0 && sealer != lease) {

@@ -408,6 +408,7 @@ class EditionScheduleTest {
         private void replace(TreeMap<Integer, ShardEdition> said) {
             KnownEditions editions = editions(said);
             ShardDirectory before;
+            long told;
             long lostServers;
             List<Integer> asked = new ArrayList<>();
             long decided = editions.decided();
@@ -421,12 +422,17 @@ class EditionScheduleTest {
                         .findFirst()
                         .orElseThrow()
                         .directory();
-                lostServers = before.retired()
-                        | remaining.lost(base, decided, said.keySet(), MOST_SERVERS)
-                        | lostJoined(said, before, decided);
+                told = said.keySet().stream().mapToLong(server -> 1L << server).sum()
+                        & decided
+                        & ~before.retired();
+                lostServers = ~told
+                        & (before.retired()
+                                | remaining.lost(base, decided, said.keySet(), MOST_SERVERS)
+                                | lostJoined(said, before, decided));
                 for (int server : said.keySet()) {
                     boolean isLost = (lostServers >>> server & 1) != 0;
-                    if (remaining.servers().contains(server)
+                    if ((told >>> server & 1) != 0
+                            || remaining.servers().contains(server)
                             || server >= world.made && before.isPresent(server) && !isLost) {
                         asked.add(server);
                     }
@@ -437,13 +443,15 @@ class EditionScheduleTest {
             }
             long missing = lostServers & ~decided & ~before.retired();
             ShardDirectory after = before;
-            for (long more = lostServers & ~before.retired(); more != 0; more &= more - 1) {
-                after = after.with(new Change(Long.numberOfTrailingZeros(more), Change.LOST));
+            for (long more = (lostServers | told) & ~before.retired(); more != 0; more &= more - 1) {
+                boolean isTold = (told & Long.lowestOneBit(more)) != 0;
+                after = after.with(
+                        new Change(Long.numberOfTrailingZeros(more), isTold ? Change.LEFT : Change.LOST));
             }
             next = after;
             vouched = false;
             for (int server : asked) {
-                steps.add(() -> seal(server, lostServers, missing == 0, 0));
+                steps.add(() -> seal(server, lostServers, missing == 0, told));
             }
             steps.add(() -> {
                 if (missing != 0 && !vouched) {

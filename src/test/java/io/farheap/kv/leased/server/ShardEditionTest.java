@@ -191,6 +191,17 @@ class ShardEditionTest {
         assertEquals(1L << 2, edition.directory().drained());
     }
 
+    /** The process died that took it out, after some servers knew: it is told once more. */
+    @Test
+    void aServerThatHasLeftIsToldAgain() {
+        ShardDirectory left = made.with(new Change(2, Change.LEFT));
+        assertEquals(MapCalls.OK, edition.seal(9, 0, true, 1L << 2));
+        assertEquals(MapCalls.OK, install(9, 1, 77, left));
+        assertEquals(MapCalls.WRONG, edition.seal(8, 0, true, 0));
+        assertEquals(MapCalls.OK, edition.seal(8, 0, true, 1L << 2));
+        assertEquals(MapCalls.OK, install(8, 2, 78, left));
+    }
+
     /** It would have ranges of shards that it has not. */
     @Test
     void aServerThatJoinsHasTheShardsThatItsDescriptorSays() {
