@@ -1,6 +1,7 @@
 package io.farheap.kv.leased.server;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.kv.contract.MapException;
@@ -28,6 +29,7 @@ class EditionScheduleTest {
 
     private static final int SCHEDULES = 400;
     private static final int STEPS = 1500;
+    private static final int RECOVERY_STEPS = 1000;
     private static final int MOST_SERVERS = 8;
     private static final int LEASE = 12;
     private static final int REPLACE_MILLIS = 4;
@@ -101,6 +103,28 @@ class EditionScheduleTest {
                 }
                 processes.removeIf(each -> each.ended);
             }
+            recovers();
+        }
+
+        /** Whatever processes have left behind when they ended, another one opens the map, if all servers answer. */
+        private void recovers() {
+            for (boolean each : dead) {
+                if (each) {
+                    return;
+                }
+            }
+            processes.forEach(MapUser::die);
+            processes.clear();
+            MapUser opens = new MapUser(this);
+            for (int step = 0; step < RECOVERY_STEPS && opens.directory == null; step++) {
+                if (opens.ended) {
+                    opens = new MapUser(this);
+                }
+                opens.renew();
+                opens.steps.removeFirst().run();
+                settle(random.nextInt(servers.size()));
+            }
+            assertNotNull(opens.directory, where());
         }
 
         /** What is left of one that was to join before, with the same number, is dropped. */
