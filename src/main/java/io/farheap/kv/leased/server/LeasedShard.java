@@ -160,7 +160,7 @@ final class LeasedShard {
         busy = true;
     }
 
-    /** The shard's thread ends while a value is copied: the next one puts the shard in order, which frees its blocks. */
+    /** The thread ends while a value is copied: the next one puts the shard in order, which frees the blocks. */
     void interrupt() {
         busy = true;
     }
