@@ -12,12 +12,16 @@ final class QueueLines {
 
     /** Tags of connections begin here; all others are less. */
     private static final long TAG = 1L << 40;
+    /** After so many attempts that have failed, requests do not wait for another one. */
+    private static final int MOST_ATTEMPTS = 2;
 
     private final LeasedSpace space;
     private final LineMaker maker;
     private boolean[] down;
     private boolean[] connecting;
-    private boolean[] unreachable;
+    /** How many attempts to make the connection again have failed, one after another. */
+    private int[] attempts;
+
     private ReconnectBackoff[] backoff;
     private boolean[] over;
     /** Connections that are down, without those to servers that are lost. */
@@ -33,7 +37,7 @@ final class QueueLines {
         this.maker = maker;
         down = new boolean[space.servers()];
         connecting = new boolean[space.servers()];
-        unreachable = new boolean[space.servers()];
+        attempts = new int[space.servers()];
         over = new boolean[space.servers()];
         backoff = new ReconnectBackoff[space.servers()];
         for (int server = 0; server < backoff.length; server++) {
@@ -46,7 +50,7 @@ final class QueueLines {
         int before = down.length;
         down = Arrays.copyOf(down, servers);
         connecting = Arrays.copyOf(connecting, servers);
-        unreachable = Arrays.copyOf(unreachable, servers);
+        attempts = Arrays.copyOf(attempts, servers);
         over = Arrays.copyOf(over, servers);
         backoff = Arrays.copyOf(backoff, servers);
         for (int server = before; server < servers; server++) {
@@ -77,9 +81,9 @@ final class QueueLines {
         return !down[server];
     }
 
-    /** Whether a connection is down, and will not be up soon. */
+    /** Whether a connection is down, and will not be up soon: a busy server may answer one attempt too late. */
     boolean isGone(int server) {
-        return down[server] && (unreachable[server] || space.isLost(server));
+        return down[server] && (attempts[server] >= MOST_ATTEMPTS || space.isLost(server));
     }
 
     /** Makes connections again that are down, when their back-off has passed. Not in a handler of the queue. */
@@ -105,7 +109,7 @@ final class QueueLines {
         }
         int server = (int) (tag - TAG);
         connecting[server] = false;
-        unreachable[server] = outcome != Outcome.DONE;
+        attempts[server] = outcome == Outcome.DONE ? 0 : attempts[server] + 1;
         if (outcome == Outcome.DONE && down[server]) {
             down[server] = false;
             downs -= over[server] ? 0 : 1;

@@ -33,8 +33,10 @@ final class BlockSegments {
     private final boolean[] closing;
     /** By segment: until when any of its blocks is leased, at most. */
     private final long[] leasedUntil;
-    /** By segment: the last call for which it must not be emptied. */
+    /** By segment: the last call for which it must not be emptied, and how many blocks of it no object has yet. */
     private final int[] keptFor;
+
+    private final int[] reserved;
 
     /** By segment: its neighbours in the list of those of its class that have a free block. */
     private final int[] before;
@@ -66,6 +68,7 @@ final class BlockSegments {
         closing = new boolean[segments];
         leasedUntil = new long[segments];
         keptFor = new int[segments];
+        reserved = new int[segments];
         before = new int[segments];
         after = new int[segments];
         empty = new int[segments];
@@ -203,8 +206,26 @@ final class BlockSegments {
         keptFor[of(unit)] = call;
     }
 
+    /** A block is taken for an object that will be stored by a later call: its segment is not to be emptied. */
+    void reserve(int unit) {
+        reserved[of(unit)]++;
+    }
+
+    void endReservation(int unit) {
+        reserved[of(unit)]--;
+    }
+
+    /** How many blocks are reserved. */
+    int reservations() {
+        return Arrays.stream(reserved).sum();
+    }
+
     boolean isKept(int unit) {
-        return keptFor[of(unit)] == call;
+        return isKeptSegment(of(unit));
+    }
+
+    private boolean isKeptSegment(int segment) {
+        return keptFor[segment] == call || reserved[segment] > 0;
     }
 
     /** The bytes of a block that is in use. */
@@ -221,7 +242,7 @@ final class BlockSegments {
     int notLeased(long now) {
         for (int i = 0; i < segments; i++) {
             turn = turn + 1 < segments ? turn + 1 : 0;
-            if (leasedUntil[turn] <= now && !closing[turn] && keptFor[turn] != call) {
+            if (leasedUntil[turn] <= now && !closing[turn] && !isKeptSegment(turn)) {
                 return turn;
             }
         }
@@ -289,6 +310,7 @@ final class BlockSegments {
         Arrays.fill(closing, false);
         closings = 0;
         Arrays.fill(leasedUntil, 0);
+        Arrays.fill(reserved, 0);
         Arrays.fill(inUse, 0);
         empties = 0;
     }

@@ -36,6 +36,9 @@ final class HandedCall {
 
     boolean written;
 
+    /** The value, as far as it was copied, if it needs pieces. */
+    final ShardPieces pieces = new ShardPieces();
+
     @Nullable
     HandedCall next;
 

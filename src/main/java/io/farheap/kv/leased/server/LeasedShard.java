@@ -19,6 +19,7 @@ import io.farheap.memory.NativeMemory;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A part of a leased map: the objects of the keys whose hashes belong to it. One thread at a time, which alone writes
@@ -31,7 +32,8 @@ import java.util.function.LongSupplier;
  *
  * <p><b>Pieces.</b> A value that is too long for a block is in {@linkplain LeasedPieces pieces}, each of which has an
  * entry that names the object's; they come and go with their object. Their blocks are written before the index, and
- * free only after it is marked, and they are leased for as long as the object is.
+ * free only after it is marked, and they are leased for as long as the object is. A value is copied in steps, between
+ * which other calls are carried out ({@link #stage}); until the call itself, no object has the blocks.
  *
  * <p><b>A call that does not end</b>, since something was thrown in it or its thread has died, leaves a prefix of its
  * stores. Blocks and entries say all: an entry whose block is marked, or was never live, is an absent key. So the next
@@ -61,6 +63,8 @@ final class LeasedShard {
     private static final int TERMS_OF_LIFE = 2;
     /** A block of pieces that nothing leases is kept for so long after a get, so that the client finds it. */
     private static final long HOLD_NANOS = 20_000_000;
+    /** How many pieces of a value a step copies: 64 KiB, which takes some tens of microseconds. */
+    private static final int PIECES_OF_STEP = 4;
     /** The bits of a rank below its queue. */
     private static final int QUEUE_SHIFT = 32;
 
@@ -79,8 +83,8 @@ final class LeasedShard {
     private final PopularityQueues queues;
     /** Blocks that are no object's any more and leased, by the ends of their leases. */
     private final EntryHeap marked;
-    /** Of the present call. */
-    private final ShardPieces pieces;
+    /** Those of an object that gets another index. */
+    private final ShardPieces own = new ShardPieces();
 
     private final long heapAt;
     private final LeaseTerms terms;
@@ -95,10 +99,13 @@ final class LeasedShard {
     private long evictions;
     /** How many entries the chain of the call's key has, if the key is absent. */
     private int chain;
-    /** Where the call's value is, if not in its request: an address in this process; and its checksum. */
-    private long area;
+    /** The call's value, if that needs pieces, and its checksum as the client says. */
+    private @Nullable ShardPieces staged;
 
     private long areaSum;
+    /** How often the shard was put in order. */
+    private int order;
+
     /** Ran by tests at each point at which a call may stop. */
     private Runnable fault = () -> {};
 
@@ -126,7 +133,6 @@ final class LeasedShard {
         queues = new PopularityQueues(entries, map.queues());
         heapAt = at + shape.heap();
         marked = new EntryHeap(memory, heapAt, entries::leasedUntil);
-        pieces = new ShardPieces(memory, at, entries, checksum);
         terms = new LeaseTerms(map.termNanos(), map.mostTermNanos(), map.queues());
         allBytes = (long) shape.segments() * ShardShape.SEGMENT_BYTES;
         counts = new ShardCounts(allBytes);
@@ -147,9 +153,23 @@ final class LeasedShard {
         return memory;
     }
 
+    /** A call begins: puts the shard in order if the one before has not ended. */
+    private void begin() {
+        now = nanoTime.getAsLong() - began;
+        if (busy) {
+            rebuild();
+        }
+        busy = true;
+    }
+
+    /** The thread ends while a value is copied: the next one puts the shard in order, which frees the blocks. */
+    void interrupt() {
+        busy = true;
+    }
+
     /** Carries out a call that has its value, if any, with it. */
     void call(int operation, MemorySegment request, long from, long hash, ShardAnswer answer) {
-        call(operation, request, from, hash, 0, answer);
+        call(operation, request, from, hash, null, answer);
     }
 
     /**
@@ -158,18 +178,20 @@ final class LeasedShard {
      * @param operation of {@link LeasedCalls}, that has a key
      * @param request holds a request from {@code from} on whose lengths have been checked
      * @param hash of the key
-     * @param valueAt the address in this process of the value of a request of form 1; the client may write it
-     *     meanwhile. 0: the request has the value
+     * @param value the pieces of the value, all of which were {@linkplain #stage copied}; has none any more when this
+     *     returns. Null if the value needs none
      * @param answer is filled
      */
-    void call(int operation, MemorySegment request, long from, long hash, long valueAt, ShardAnswer answer) {
-        now = nanoTime.getAsLong() - began;
-        if (busy) {
-            rebuild();
-        }
-        busy = true;
-        area = valueAt;
-        areaSum = valueAt == 0 ? 0 : LeasedCalls.areaSum(request, from, LeasedCalls.keyBytes(request, from));
+    void call(
+            int operation,
+            MemorySegment request,
+            long from,
+            long hash,
+            @Nullable ShardPieces value,
+            ShardAnswer answer) {
+        begin();
+        staged = value;
+        areaSum = value == null ? 0 : LeasedCalls.areaSum(request, from, LeasedCalls.keyBytes(request, from));
         takeBack(TAKEN_BACK, ANY);
         int keyBytes = LeasedCalls.keyBytes(request, from);
         int entry = find(request, from + LeasedCalls.KEY, keyBytes, (int) hash);
@@ -181,6 +203,49 @@ final class LeasedShard {
             case LeasedCalls.TOUCH -> touch(entry, request, from, answer);
             default -> store(operation, entry, request, from, (int) hash, answer);
         }
+        if (value != null) {
+            giveBack(value);
+        }
+        staged = null;
+        end();
+    }
+
+    /**
+     * Copies some pieces of a value into blocks, for a call that stores it when all are there. The client may write the
+     * value at the same time: what counts is the checksum of the copies, when the call is carried out.
+     *
+     * @param operation of the call
+     * @param request of the call
+     * @param hash of the key
+     * @param value address of the value in this process
+     * @param into receives the pieces; begins without any
+     * @return a status: done; or why the call stores nothing, and then there are no pieces
+     */
+    int stage(int operation, MemorySegment request, long from, long hash, long value, ShardPieces into) {
+        begin();
+        int entry = find(request, from + LeasedCalls.KEY, LeasedCalls.keyBytes(request, from), (int) hash);
+        int status = into.isBegun()
+                ? into.order() == order ? KvStatus.DONE : LeasedCalls.TORN
+                : beginPieces(operation, entry, request, from, into);
+        if (status == KvStatus.DONE) {
+            status = copyPieces(entry, value, LeasedCalls.valueBytes(request, from), into);
+        }
+        if (status != KvStatus.DONE) {
+            giveBack(into);
+        }
+        end();
+        return status;
+    }
+
+    /** Frees the pieces of a value that is not stored. */
+    void abandon(ShardPieces value) {
+        begin();
+        giveBack(value);
+        end();
+    }
+
+    /** A call ends: marks that it has stored are found by READs that are posted from now on. */
+    private void end() {
         counts.setUsedBytes(allBytes - (long) segments.empties() * ShardShape.SEGMENT_BYTES);
         VarHandle.fullFence();
         busy = false;
@@ -188,11 +253,7 @@ final class LeasedShard {
 
     /** Takes the objects out of keys that belong to another shard from now on. */
     void dropAllBut(KeyHash hash, ServedRanges.KeptKeys kept) {
-        now = nanoTime.getAsLong() - began;
-        if (busy) {
-            rebuild();
-        }
-        busy = true;
+        begin();
         for (int entry = 1; entry <= entries.count; entry++) {
             if (entries.state(entry) == ShardEntries.OBJECT) {
                 long block = block(entry);
@@ -202,24 +263,20 @@ final class LeasedShard {
                 }
             }
         }
-        counts.setUsedBytes(allBytes - (long) segments.empties() * ShardShape.SEGMENT_BYTES);
-        VarHandle.fullFence();
-        busy = false;
+        end();
     }
 
     /**
-     * Accounts for all blocks: those of objects, those that are marked and leased, and free ones.
+     * Accounts for all blocks: those of objects, those that are marked and leased or have values on their way, and free
+     * ones.
      *
      * @param kept says which keys the shard has
      */
     BlockAudit audit(KeyHash hash, ServedRanges.KeptKeys kept) {
-        now = nanoTime.getAsLong() - began;
-        if (busy) {
-            rebuild();
-        }
+        begin();
         long wrong = 0;
         long objects = 0;
-        long held = 0;
+        long held = segments.reservations();
         for (int entry = 1; entry <= entries.count; entry++) {
             int state = entries.state(entry);
             objects += state == ShardEntries.OBJECT || state == ShardEntries.PIECE ? 1 : 0;
@@ -236,6 +293,7 @@ final class LeasedShard {
             blocks += segments.cut(segment);
             free += segments.freeBlocks(segment);
         }
+        end();
         return new BlockAudit(blocks, free, 0, held, objects, Math.max(0, blocks - free - held - objects), wrong);
     }
 
@@ -258,6 +316,78 @@ final class LeasedShard {
                         == LeasedBlock.mark(entries.incarnation(entry), LeasedBlock.LIVE);
     }
 
+    private int beginPieces(int operation, int entry, MemorySegment request, long from, ShardPieces into) {
+        int status = condition(operation, entry, request, from);
+        if (status != KvStatus.DONE) {
+            return status;
+        }
+        int valueBytes = LeasedCalls.valueBytes(request, from);
+        int count = LeasedPieces.count(valueBytes);
+        long first = memory.get(JAVA_LONG, at) + 1;
+        if (count >= entries.count
+                || count > segments.mostBlocks(LeasedPieces.sizeClass(valueBytes, 0))
+                || first + count > LeasedBlock.LAST_INCARNATION) {
+            // So nothing is evicted for a value that the shard could not have if it were empty.
+            return KvStatus.NO_ROOM;
+        }
+        memory.set(JAVA_LONG, at, first + count - 1);
+        into.begin(count, first, order);
+        return KvStatus.DONE;
+    }
+
+    /** @param keep is not evicted */
+    private int copyPieces(int keep, long value, int valueBytes, ShardPieces into) {
+        keepSegments(keep);
+        for (int i = 0; i < PIECES_OF_STEP && !into.isWhole(); i++) {
+            int number = into.count();
+            int piece = takeEntry(keep);
+            int unit = piece == ShardEntries.NONE
+                    ? BlockSegments.NO_BLOCK
+                    : takeBlock(LeasedPieces.sizeClass(valueBytes, number), keep);
+            if (unit == BlockSegments.NO_BLOCK) {
+                if (piece != ShardEntries.NONE) {
+                    entries.give(piece);
+                }
+                return KvStatus.NO_ROOM;
+            }
+            long incarnation = into.firstIncarnation() + number;
+            segments.reserve(unit);
+            entries.setUnit(piece, unit);
+            entries.setIncarnation(piece, incarnation);
+            entries.setLeasedUntil(piece, 0);
+            fault.run();
+            into.add(piece, copyPiece(piece, incarnation, number, value, valueBytes, into.sum()));
+        }
+        return KvStatus.DONE;
+    }
+
+    /** @return the checksum of the copies so far, with this one */
+    private long copyPiece(int piece, long incarnation, int number, long value, int valueBytes, long before) {
+        long block = block(piece);
+        int bytes = LeasedPieces.bytesOf(valueBytes, number);
+        LeasedBlock.setMark(memory, block, LeasedBlock.mark(incarnation, LeasedBlock.UNBORN));
+        LeasedBlock.setLink(memory, block, piece);
+        MemorySegment.copy(
+                NativeMemory.ALL,
+                value + LeasedPieces.startOf(number),
+                memory,
+                block + LeasedBlock.HEADER_BYTES,
+                bytes);
+        LeasedBlock.writePiece(memory, block, incarnation, bytes, checksum);
+        LeasedBlock.setMark(memory, block, LeasedBlock.mark(incarnation, LeasedBlock.LIVE));
+        return LeasedPieces.sum(memory, block + LeasedBlock.HEADER_BYTES, bytes, before, checksum);
+    }
+
+    /** Frees the blocks of pieces that belong to no object, unless that has happened as the shard was put in order. */
+    private void giveBack(ShardPieces value) {
+        for (int number = 0; value.order() == order && number < value.count(); number++) {
+            int piece = value.entry(number);
+            segments.endReservation(entries.unit(piece));
+            free(piece);
+        }
+        value.clear();
+    }
+
     /** Says how many of the READs that a client reports count. */
     interface ReadBudget {
         long take(long reads);
@@ -270,11 +400,7 @@ final class LeasedShard {
      * @param written whether it came by WRITE
      */
     void report(MemorySegment report, long from, boolean written, ReadBudget budget) {
-        now = nanoTime.getAsLong() - began;
-        if (busy) {
-            rebuild();
-        }
-        busy = true;
+        begin();
         counts.add(ShardCounts.REPORTS, 1);
         counts.add(ShardCounts.WRITTEN, written ? 1 : 0);
         for (int i = 0; i < LeasedCalls.reported(report, from); i++) {
@@ -365,18 +491,12 @@ final class LeasedShard {
 
     private void store(int operation, int entry, MemorySegment request, long from, int hash, ShardAnswer answer) {
         boolean there = entry != ShardEntries.NONE;
-        if (operation == LeasedCalls.ADD && there) {
-            use(entry);
-            answer.clear(KvStatus.EXISTS);
-            return;
-        }
-        if (!there && (operation == LeasedCalls.REPLACE || operation == LeasedCalls.COMPARE_AND_SET)) {
-            answer.clear(KvStatus.ABSENT);
-            return;
-        }
-        if (operation == LeasedCalls.COMPARE_AND_SET
-                && LeasedBlock.version(memory, block(entry)) != LeasedCalls.argument(request, from)) {
-            answer.clear(KvStatus.CHANGED);
+        int condition = condition(operation, entry, request, from);
+        if (condition != KvStatus.DONE) {
+            if (condition == KvStatus.EXISTS) {
+                use(entry);
+            }
+            answer.clear(condition);
             return;
         }
         int keyBytes = LeasedCalls.keyBytes(request, from);
@@ -389,8 +509,8 @@ final class LeasedShard {
                 from + LeasedCalls.KEY,
                 keyBytes,
                 hash,
-                area == 0 ? request : NativeMemory.ALL,
-                area == 0 ? from + LeasedCalls.valueAt(keyBytes) : area,
+                request,
+                from + LeasedCalls.valueAt(keyBytes),
                 LeasedCalls.valueBytes(request, from),
                 life == 0 ? 0 : millis() + life,
                 answer);
@@ -398,6 +518,23 @@ final class LeasedShard {
             // A key that is set again and again and not read needs no lease, which would keep each of its blocks.
             answer.termNanos = lease(stored);
         }
+    }
+
+    /** Whether a call may store, as the key is now: done, or the status with which it ends. */
+    private int condition(int operation, int entry, MemorySegment request, long from) {
+        boolean there = entry != ShardEntries.NONE;
+        return switch (operation) {
+            case LeasedCalls.ADD -> there ? KvStatus.EXISTS : KvStatus.DONE;
+            case LeasedCalls.REPLACE -> there ? KvStatus.DONE : KvStatus.ABSENT;
+            case LeasedCalls.COMPARE_AND_SET -> {
+                if (!there) {
+                    yield KvStatus.ABSENT;
+                }
+                boolean same = LeasedBlock.version(memory, block(entry)) == LeasedCalls.argument(request, from);
+                yield same ? KvStatus.DONE : KvStatus.CHANGED;
+            }
+            default -> KvStatus.DONE;
+        };
     }
 
     private void increment(int entry, MemorySegment request, long from, ShardAnswer answer) {
@@ -469,7 +606,7 @@ final class LeasedShard {
      * Stores an object in a new block, in place of the one that the entry names, if any.
      *
      * @param version 0: a new one; else the value is the object's own
-     * @param value a value that needs pieces is new and in the client's area, or the object's own
+     * @param value holds the value, unless that needs pieces: then these are the call's, or the object's own
      * @param expiryMillis 0: never
      * @return the object's entry, or {@link ShardEntries#NONE} if there is no room, or the value is torn
      */
@@ -488,14 +625,13 @@ final class LeasedShard {
         boolean inPieces = LeasedPieces.needed(keyBytes, valueBytes);
         boolean newPieces = inPieces && version == 0;
         keepSegments(entry);
-        pieces.clear();
-        if (newPieces) {
-            int status = storePieces(entry, valueFrom, valueBytes);
-            if (status != KvStatus.DONE) {
-                answer.clear(status);
-                return ShardEntries.NONE;
-            }
-        } else if (inPieces) {
+        ShardPieces pieces = newPieces ? staged : own;
+        if (pieces == null || newPieces && !isOfCall(pieces)) {
+            answer.clear(LeasedCalls.TORN);
+            return ShardEntries.NONE;
+        }
+        own.clear();
+        if (inPieces && !newPieces) {
             piecesOf(entry);
         }
         int ofSize = SizeClasses.of(LeasedBlock.units(keyBytes, valueBytes));
@@ -505,9 +641,6 @@ final class LeasedShard {
         if (unit == BlockSegments.NO_BLOCK) {
             if (fresh != ShardEntries.NONE) {
                 entries.give(fresh);
-            }
-            if (newPieces) {
-                giveBackPieces();
             }
             answer.clear(KvStatus.NO_ROOM);
             return ShardEntries.NONE;
@@ -519,7 +652,7 @@ final class LeasedShard {
         LeasedBlock.setLink(memory, block, fresh);
         long stored = version == 0 ? (long) number << NUMBER_SHIFT | incarnation : version;
         if (inPieces) {
-            pieces.list(block + LeasedBlock.valueAt(keyBytes));
+            list(pieces, block + LeasedBlock.valueAt(keyBytes));
             LeasedBlock.writeHead(memory, block, incarnation, stored, key, keyFrom, keyBytes, valueBytes, checksum);
         } else {
             LeasedBlock.write(
@@ -542,7 +675,7 @@ final class LeasedShard {
         entries.setRead(fresh, false);
         entries.setStoredAt(fresh, (int) millis());
         entries.setReplacedAfter(fresh, entry == ShardEntries.NONE ? 0 : replacedAfter(entry));
-        pieces.own(fresh);
+        give(pieces, fresh, newPieces);
         fault.run();
         entries.setState(fresh, ShardEntries.OBJECT);
         fault.run();
@@ -595,59 +728,28 @@ final class LeasedShard {
         return LeasedPieces.unit(memory, list(entry), number);
     }
 
-    /**
-     * Takes blocks for the pieces of a value, and copies it from the client's area. Only what was copied counts: the
-     * client may write at the same time, so a copy with another checksum is not stored.
-     *
-     * @param keep is not evicted
-     * @return a status: done, no room, or torn, and then nothing is taken
-     */
-    private int storePieces(int keep, long value, int valueBytes) {
-        int count = LeasedPieces.count(valueBytes);
-        long first = memory.get(JAVA_LONG, at) + 1;
-        if (count >= entries.count
-                || count > segments.mostBlocks(LeasedPieces.sizeClass(valueBytes, 0))
-                || first + count > LeasedBlock.LAST_INCARNATION) {
-            // So nothing is evicted for a value that the shard could not have if it were empty.
-            return KvStatus.NO_ROOM;
-        }
-        pieces.begin(first);
-        for (int number = 0; number < count; number++) {
-            int piece = takeEntry(keep);
-            int unit = piece == ShardEntries.NONE
-                    ? BlockSegments.NO_BLOCK
-                    : takeBlock(LeasedPieces.sizeClass(valueBytes, number), keep);
-            if (unit == BlockSegments.NO_BLOCK) {
-                if (piece != ShardEntries.NONE) {
-                    entries.give(piece);
-                }
-                giveBackPieces();
-                return KvStatus.NO_ROOM;
-            }
-            segments.keep(unit);
-            entries.setUnit(piece, unit);
-            entries.setIncarnation(piece, first + number);
-            entries.setLeasedUntil(piece, 0);
-            pieces.add(piece);
-        }
-        memory.set(JAVA_LONG, at, first + count - 1);
-        fault.run();
-        long sum = 0;
-        for (int number = 0; number < count; number++) {
-            sum = pieces.write(number, value, valueBytes, sum);
-        }
-        fault.run();
-        if (sum != areaSum) {
-            giveBackPieces();
-            return LeasedCalls.TORN;
-        }
-        return KvStatus.DONE;
+    /** Whether pieces are those of the call's value, whole and as its client says. */
+    private boolean isOfCall(ShardPieces value) {
+        return value.isWhole() && value.order() == order && value.sum() == areaSum;
     }
 
-    /** Frees the blocks of pieces that belong to no object. */
-    private void giveBackPieces() {
+    /** Writes the list of pieces. @param list its offset in the memory */
+    private void list(ShardPieces pieces, long list) {
+        LeasedPieces.setFirstIncarnation(memory, list, pieces.firstIncarnation());
         for (int number = 0; number < pieces.count(); number++) {
-            free(pieces.entry(number));
+            LeasedPieces.setUnit(memory, list, number, entries.unit(pieces.entry(number)));
+        }
+    }
+
+    /** Pieces belong to an object from now on. @param reserved whether they belonged to none */
+    private void give(ShardPieces pieces, int object, boolean reserved) {
+        for (int number = 0; number < pieces.count(); number++) {
+            int piece = pieces.entry(number);
+            entries.setOwner(piece, object);
+            entries.setState(piece, ShardEntries.PIECE);
+            if (reserved) {
+                segments.endReservation(entries.unit(piece));
+            }
         }
         pieces.clear();
     }
@@ -656,9 +758,9 @@ final class LeasedShard {
     private void piecesOf(int entry) {
         long list = list(entry);
         int count = pieces(entry);
-        pieces.begin(LeasedPieces.firstIncarnation(memory, list));
+        own.begin(count, LeasedPieces.firstIncarnation(memory, list), order);
         for (int number = 0; number < count; number++) {
-            pieces.add(entryOf(LeasedPieces.unit(memory, list, number)));
+            own.add(entryOf(LeasedPieces.unit(memory, list, number)), 0);
         }
     }
 
@@ -1028,6 +1130,7 @@ final class LeasedShard {
 
     /** Makes all lists again that follow from entries and blocks, after a call that has not ended. */
     private void rebuild() {
+        order++;
         findPieces();
         for (int entry = 1; entry <= entries.count; entry++) {
             entries.setState(entry, settled(entry));

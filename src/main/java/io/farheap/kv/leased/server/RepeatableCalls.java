@@ -74,9 +74,9 @@ final class RepeatableCalls {
         return true;
     }
 
-    /** Whether a call, or a later one of its place, has come before. */
-    boolean hasCome(int place, long count) {
-        return count <= chunk(place)[place % CHUNK * WORDS + COUNT];
+    /** Whether a call is later than all that its place has had, so that it will be carried out. */
+    boolean isNew(int place, long count) {
+        return count > chunk(place)[place % CHUNK * WORDS + COUNT];
     }
 
     /** A call has been carried out. @param sum of an increment */

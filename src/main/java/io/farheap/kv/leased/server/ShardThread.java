@@ -20,6 +20,7 @@ import io.farheap.server.contract.ServedSpaces;
 import io.farheap.server.service.ServerWork;
 import io.farheap.thread.FailSafeLog;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -76,6 +77,11 @@ final class ShardThread implements ServerWork, ShardOwner {
     private final LeasedShard.ReadBudget budget = this::takeReads;
     /** By kind of call: executes it on this thread. */
     private final RpcHandler[] handlers = new RpcHandler[LeasedCalls.REPORT_RING - LeasedCalls.GET + 1];
+
+    /** Calls whose values are copied before they are carried out, one after another. */
+    private final ArrayDeque<HandedCall> staging = new ArrayDeque<>();
+    /** The shard that has pieces of the first of them, or null. */
+    private @Nullable LeasedShard stagingIn;
 
     /** The rings of sessions whose calls come to this thread. */
     private final List<WrittenReports> rings = new ArrayList<>();
@@ -160,14 +166,15 @@ final class ShardThread implements ServerWork, ShardOwner {
         if (index == ServedShards.ELSEWHERE) {
             return elsewhere(operation, calls, request, from, out);
         }
+        boolean inArea = LeasedCalls.form(request, from) != 0;
         ShardOwner owner = owner(shards, index);
-        if (owner == this) {
+        if (owner == this && !inArea) {
             return carryOut(
                     operation,
                     shards,
                     index,
                     calls,
-                    held,
+                    null,
                     request,
                     from,
                     hash,
@@ -182,10 +189,14 @@ final class ShardThread implements ServerWork, ShardOwner {
         call.shard = index;
         call.hash = hash;
         call.calls = calls;
-        call.held = LeasedCalls.form(request, from) == 0 ? null : held;
+        call.held = inArea ? held : null;
         call.copy(request, from, in.bytes());
         call.pending = out.goesOn();
-        owner.hand(call);
+        if (owner == this) {
+            staging.add(call);
+        } else {
+            owner.hand(call);
+        }
         return RpcHandler.LATER;
     }
 
@@ -194,7 +205,7 @@ final class ShardThread implements ServerWork, ShardOwner {
             int operation, @Nullable RepeatableCalls calls, MemorySegment request, long from, Reply out) {
         int place = LeasedCalls.callPlace(request, from);
         long count = LeasedCalls.callCount(request, from);
-        if (calls == null || !calls.hasCome(place, count)) {
+        if (calls == null || calls.isNew(place, count)) {
             return refuse(out, LeasedCalls.ELSEWHERE);
         }
         sum.set(JAVA_LONG, 0, calls.answer(place, count, answer));
@@ -426,7 +437,7 @@ final class ShardThread implements ServerWork, ShardOwner {
     /**
      * Carries a call out on a shard of this thread's, or finds the answer that it has had.
      *
-     * @param held the caller's regions; null if its value is not there
+     * @param value its value, if that needs pieces
      * @param to receives the answer from {@code toAt} on
      * @param capacity of the client's room for it
      * @return the length of the answer
@@ -436,7 +447,7 @@ final class ShardThread implements ServerWork, ShardOwner {
             ServedShards shards,
             int index,
             @Nullable RepeatableCalls calls,
-            @Nullable HeldRegions held,
+            @Nullable ShardPieces value,
             MemorySegment request,
             long from,
             long hash,
@@ -456,11 +467,14 @@ final class ShardThread implements ServerWork, ShardOwner {
         } else {
             int place = LeasedCalls.callPlace(request, from);
             long count = LeasedCalls.callCount(request, from);
-            first = moved ? !calls.hasCome(place, count) : calls.begin(place, count);
+            first = moved ? calls.isNew(place, count) : calls.begin(place, count);
             if (first && moved) {
+                if (value != null) {
+                    shard.abandon(value);
+                }
                 answer.clear(LeasedCalls.ELSEWHERE);
             } else if (first) {
-                change(operation, shard, held, request, from, hash);
+                shard.call(operation, request, from, hash, value, answer);
                 calls.end(place, count, answer, sum(operation, shard));
             } else {
                 sum.set(JAVA_LONG, 0, calls.answer(place, count, answer));
@@ -491,20 +505,6 @@ final class ShardThread implements ServerWork, ShardOwner {
         return LeasedCalls.ANSWER_VALUE + valueBytes;
     }
 
-    private void change(
-            int operation, LeasedShard shard, @Nullable HeldRegions held, MemorySegment request, long from, long hash) {
-        if (LeasedCalls.form(request, from) == 0) {
-            shard.call(operation, request, from, hash, answer);
-            return;
-        }
-        long area = areaAddress(held, request, from);
-        if (area == 0) {
-            answer.clear(LeasedCalls.NO_AREA);
-        } else {
-            shard.call(operation, request, from, hash, area, answer);
-        }
-    }
-
     private long sum(int operation, LeasedShard shard) {
         return operation == LeasedCalls.INCREMENT && answer.status == KvStatus.DONE
                 ? shard.memory().get(JAVA_LONG, answer.valueAt)
@@ -525,7 +525,7 @@ final class ShardThread implements ServerWork, ShardOwner {
 
     @Override
     public boolean run(boolean busy) {
-        if (peers != maps.threads()) {
+        if (peers != maps.threads() && stagingIn == null) {
             peers = maps.threads();
             maps.giveAway(this);
         }
@@ -542,8 +542,11 @@ final class ShardThread implements ServerWork, ShardOwner {
             next = call.next;
             carryOut(call);
         }
+        if (!staging.isEmpty()) {
+            stage(staging.getFirst());
+        }
         boolean merged = !rings.isEmpty() && mergeWritten();
-        return settling || merged || next != null || !handed.isEmpty();
+        return settling || merged || !staging.isEmpty() || next != null || !handed.isEmpty();
     }
 
     /** Has one shard of this thread drop the keys that it has no more. @return whether there may be others */
@@ -578,8 +581,7 @@ final class ShardThread implements ServerWork, ShardOwner {
         // It is given back once: a call that is twice among those to be used again is behind itself there.
         boolean handedOn = false;
         try {
-            ServedSpace space = spaces.find(call.space);
-            ServedShards shards = space == null || !space.openedBy(call.lease) ? null : shards(space);
+            ServedShards shards = shards(call);
             int bytes = LeasedCalls.ANSWER_VALUE;
             if (shards == null) {
                 LeasedCalls.answer(replies, 0, LeasedCalls.NO_MAP, 0, 0, 0, 0, 0);
@@ -590,6 +592,11 @@ final class ShardThread implements ServerWork, ShardOwner {
                     owner.hand(call);
                     return;
                 }
+                if (call.held != null) {
+                    handedOn = true;
+                    staging.add(call);
+                    return;
+                }
                 bytes = call.operation == LeasedCalls.REPORT
                         ? merge(shards, call.shard, call.lease, call.request, 0, call.written, replies, 0)
                         : carryOut(
@@ -597,7 +604,7 @@ final class ShardThread implements ServerWork, ShardOwner {
                                 shards,
                                 call.shard,
                                 call.calls,
-                                call.held,
+                                null,
                                 call.request,
                                 0,
                                 call.hash,
@@ -626,6 +633,112 @@ final class ShardThread implements ServerWork, ShardOwner {
         }
     }
 
+    /** The map of a call, or null if its caller has it open no more. */
+    private @Nullable ServedShards shards(HandedCall call) {
+        ServedSpace space = spaces.find(call.space);
+        return space == null || !space.openedBy(call.lease) ? null : shards(space);
+    }
+
+    /** Copies some of the value of the first of the calls in {@link #staging}, and carries the call out after all. */
+    private void stage(HandedCall call) {
+        PendingCall pending = call.pending;
+        ServedShards shards = shards(call);
+        boolean done = true;
+        try {
+            if (shards == null) {
+                // The map's memory may be another one's.
+                answer(pending, LeasedCalls.NO_MAP);
+            } else if (owner(shards, call.shard) != this) {
+                // It was given away while the value of another call was copied.
+                done = false;
+                staging.removeFirst();
+                owner(shards, call.shard).hand(call);
+            } else if (pending == null || pending.cancelled()) {
+                shards.shard(call.shard).abandon(call.pieces);
+            } else {
+                done = stage(call, shards, pending);
+            }
+        } catch (RuntimeException e) {
+            FailSafeLog.log(LOG, "a call of a leased map failed", e);
+            fail(done ? pending : null);
+        } catch (Error e) {
+            fail(done ? pending : null);
+            throw e;
+        } finally {
+            if (done) {
+                stagingIn = null;
+                staging.removeFirst();
+                // What a failure has left is freed when the shard is put in order.
+                call.pieces.clear();
+                giveBack(call);
+            }
+        }
+    }
+
+    /** @param pending null if the call is another thread's, or has no answer */
+    private static void fail(@Nullable PendingCall pending) {
+        if (pending != null) {
+            pending.fail();
+        }
+    }
+
+    private void answer(@Nullable PendingCall pending, int status) {
+        LeasedCalls.answer(replies, 0, status, 0, 0, 0, 0, 0);
+        if (pending != null) {
+            pending.answer(replies, 0, LeasedCalls.ANSWER_VALUE);
+        }
+    }
+
+    /** @return whether the call has ended */
+    private boolean stage(HandedCall call, ServedShards shards, PendingCall pending) {
+        LeasedShard shard = shards.shard(call.shard);
+        RepeatableCalls calls = call.calls;
+        boolean isNew = calls != null
+                && calls.isNew(LeasedCalls.callPlace(call.request, 0), LeasedCalls.callCount(call.request, 0));
+        ShardPieces value = null;
+        if (isNew && shards.indexOfKey(call.hash) != call.shard) {
+            shard.abandon(call.pieces);
+            answer(pending, LeasedCalls.ELSEWHERE);
+            return true;
+        }
+        if (isNew) {
+            long area = areaAddress(call.held, call.request, 0);
+            if (area == 0) {
+                shard.abandon(call.pieces);
+                answer(pending, LeasedCalls.NO_AREA);
+                return true;
+            }
+            stagingIn = shard;
+            int status = shard.stage(call.operation, call.request, 0, call.hash, area, call.pieces);
+            if (status == KvStatus.DONE && !call.pieces.isWhole()) {
+                return false;
+            }
+            if (status == KvStatus.NO_ROOM || status == LeasedCalls.TORN) {
+                answer(pending, status);
+                return true;
+            }
+            // If a condition does not hold, there are no pieces, and the call ends without them.
+            value = call.pieces;
+        } else {
+            // It has come before, and was carried out meanwhile: it has an answer.
+            shard.abandon(call.pieces);
+        }
+        int bytes = carryOut(
+                call.operation,
+                shards,
+                call.shard,
+                calls,
+                value,
+                call.request,
+                0,
+                call.hash,
+                replies,
+                0,
+                pending.capacity());
+        pending.answer(replies, 0, bytes);
+        return true;
+    }
+
     private static void giveBack(HandedCall call) {
         call.pending = null;
         call.calls = null;
@@ -640,11 +753,19 @@ final class ShardThread implements ServerWork, ShardOwner {
      */
     @Override
     public void ended() {
+        if (stagingIn != null) {
+            stagingIn.interrupt();
+        }
         ended = true;
         maps.remove(this);
         handOn(next);
         next = null;
         handOn(handed.takeAll());
+        for (HandedCall call = staging.pollFirst(); call != null; call = staging.pollFirst()) {
+            call.pieces.clear();
+            call.next = null;
+            handOn(call);
+        }
     }
 
     private void handOn(@Nullable HandedCall first) {

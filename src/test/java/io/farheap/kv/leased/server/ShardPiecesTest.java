@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.kv.contract.KvStatus;
@@ -183,6 +184,70 @@ class ShardPiecesTest {
         assertEquals(KvStatus.NO_ROOM, shard.set(1000, value(2 << 20)));
         assertEquals(0, shard.shard.totals().evicted());
         assertEquals(300, shard.shard.totals().objects());
+    }
+
+    /** A long value is copied in steps; between them other calls make room, also by emptying segments. */
+    @Test
+    void otherCallsAreCarriedOutBetweenTheSteps() {
+        AtomicInteger others = new AtomicInteger(100);
+        int stored = 0;
+        for (int round = 0; round < 40; round++) {
+            byte[] last = value(300);
+            shard.betweenSteps = () -> {
+                for (int i = 0; i < 30; i++) {
+                    shard.set(others.incrementAndGet(), value(random.nextInt(9000)));
+                }
+                if (shard.set(1, last) == KvStatus.DONE) {
+                    assertArrayEquals(last, shard.get(1));
+                }
+            };
+            byte[] value = value(200_000 + random.nextInt(100_000));
+            int status = shard.set(1, value);
+            shard.betweenSteps = () -> {};
+            assertTrue(status == KvStatus.DONE || status == KvStatus.NO_ROOM, "status " + status);
+            stored += status == KvStatus.DONE ? 1 : 0;
+            if (status == KvStatus.DONE) {
+                assertArrayEquals(value, shard.get(1));
+            }
+            shard.passMillis(20_000);
+        }
+        assertTrue(stored > 20, stored + " of 40 stored");
+        assertTrue(shard.shard.totals().evicted() > 1000, shard.shard.totals()::toString);
+        assertAllIsFree(shard, others.get() + 1);
+    }
+
+    /** The condition holds when the copying begins, and not when all is there: nothing is stored. */
+    @Test
+    void aConditionThatHoldsNoMoreStoresNothing() {
+        shard.betweenSteps = () -> shard.set(1, value(10));
+        assertEquals(KvStatus.EXISTS, shard.call(LeasedCalls.ADD, TestShard.key(1), value(LONG), 0, 0));
+        shard.betweenSteps = () -> shard.delete(1);
+        assertEquals(KvStatus.ABSENT, shard.call(LeasedCalls.REPLACE, TestShard.key(1), value(LONG), 0, 0));
+        shard.betweenSteps = () -> {};
+        assertEquals(0, shard.shard.totals().objects());
+        assertAllIsFree(shard, 2);
+    }
+
+    /** A call of another key stops between the steps: the shard is put in order, which frees what was copied. */
+    @Test
+    void aShardThatIsPutInOrderForgetsWhatWasCopied() {
+        byte[] before = value(LONG);
+        shard.set(1, before);
+        AtomicInteger countdown = new AtomicInteger();
+        shard.shard.fail(() -> {
+            if (countdown.decrementAndGet() == 0) {
+                throw new Stop();
+            }
+        });
+        shard.betweenSteps = () -> {
+            countdown.set(1);
+            assertThrows(Stop.class, () -> shard.set(2, value(10)));
+        };
+        assertEquals(LeasedCalls.TORN, shard.set(1, value(200_000)));
+        shard.betweenSteps = () -> {};
+        assertArrayEquals(before, shard.get(1));
+        assertEquals(1, shard.shard.totals().rebuilt());
+        assertAllIsFree(shard, 3);
     }
 
     /** Sizes change all the time: nothing is wrong, and nothing is lost. */

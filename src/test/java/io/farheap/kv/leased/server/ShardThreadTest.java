@@ -15,6 +15,7 @@ import io.farheap.kv.leased.format.LeasedCalls;
 import io.farheap.kv.leased.format.LeasedDescriptor;
 import io.farheap.kv.leased.format.LeasedPieces;
 import io.farheap.kv.leased.format.ShardDirectory;
+import io.farheap.kv.leased.format.ShardShape;
 import io.farheap.rpc.HeldRegions;
 import io.farheap.rpc.PutOffCalls;
 import io.farheap.rpc.RegionHolders;
@@ -146,8 +147,7 @@ class ShardThreadTest {
     }
 
     /** A set of a value that is in a region of the caller's. */
-    private HandedCall setInArea(RegionHolders holders, MemorySegment area, int count) {
-        int bytes = 40_000;
+    private HandedCall setInArea(RegionHolders holders, MemorySegment area, int bytes, int count) {
         HandedCall call = call(LeasedCalls.SET, count);
         MemorySegment request = MemorySegment.ofArray(new byte[LeasedCalls.KEY + 8 + LeasedCalls.AREA_BYTES]);
         MemorySegment.copy(call.request, 0, request, 0, LeasedCalls.KEY + 8);
@@ -165,8 +165,8 @@ class ShardThreadTest {
     void aHandedCallHasItsValueInTheCallersRegion() {
         MemorySegment area = Arena.ofAuto().allocate(REGION, 4096);
         RegionHolders holders = new RegionHolders(area, REGION, 1);
-        new HeldRegions(holders, LEASE, "client").hold(0);
-        HandedCall set = setInArea(holders, area, 1);
+        holders.hold(0, LEASE);
+        HandedCall set = setInArea(holders, area, 40_000, 1);
         owner(set).hand(set);
         owner(set).run(false);
         assertTrue(calls.takeAnswer());
@@ -174,13 +174,81 @@ class ShardThreadTest {
         assertNull(set.held, "the call can be used again");
         HandedCall delete = call(LeasedCalls.DELETE, 2);
         owner(delete).hand(delete);
-        HandedCall late = setInArea(holders, area, 3);
+        HandedCall late = setInArea(holders, area, 40_000, 3);
         owner(late).hand(late);
         holders.clear(0);
         owner(late).run(false);
         assertTrue(calls.takeAnswer());
         assertTrue(calls.takeAnswer());
         assertEquals(0, shards.totals().objects());
+    }
+
+    /** A long value is copied in steps, between which the thread carries out other calls. */
+    @Test
+    void otherCallsDoNotWaitForALongValue() {
+        MemorySegment area = Arena.ofAuto().allocate(REGION, 4096);
+        RegionHolders holders = new RegionHolders(area, REGION, 1);
+        holders.hold(0, LEASE);
+        HandedCall set = setInArea(holders, area, 300_000, 1);
+        ShardThread owner = owner(set);
+        owner.hand(set);
+        int rounds = 0;
+        while (shards.totals().objects() == 0) {
+            HandedCall get = call(LeasedCalls.GET, 2);
+            owner.hand(get);
+            assertTrue(owner.run(false) || shards.totals().objects() == 1);
+            assertTrue(calls.takeAnswer());
+            rounds++;
+        }
+        assertEquals(5, rounds, "19 pieces, four at a time");
+        assertTrue(calls.takeAnswer());
+        assertEquals(1, shards.totals().objects());
+    }
+
+    /** The connection, or the process, ends while its value is copied: the blocks are free again. */
+    @Test
+    void aValueThatIsCopiedHalfIsFreed() {
+        MemorySegment area = Arena.ofAuto().allocate(REGION, 4096);
+        RegionHolders holders = new RegionHolders(area, REGION, 1);
+        holders.hold(0, LEASE);
+        HandedCall set = setInArea(holders, area, 300_000, 1);
+        owner(set).hand(set);
+        assertTrue(owner(set).run(false));
+        assertTrue(shards.totals().usedBytes() > 0);
+        holders.clear(0);
+        owner(set).run(false);
+        assertTrue(calls.takeAnswer());
+        holders.hold(0, LEASE);
+        HandedCall again = setInArea(holders, area, 300_000, 2);
+        owner(again).hand(again);
+        assertTrue(owner(again).run(false));
+        calls.cancel();
+        owner(again).run(false);
+        assertEquals(List.of(set, again), returned);
+        assertEquals(0, shards.totals().objects() + shards.totals().usedBytes());
+        assertFalse(owner(again).run(false));
+    }
+
+    /** The thread that copies a value ends: the next one begins again, and no block is lost. */
+    @Test
+    void anotherThreadCopiesAValueAgain() {
+        MemorySegment area = Arena.ofAuto().allocate(REGION, 4096);
+        RegionHolders holders = new RegionHolders(area, REGION, 1);
+        holders.hold(0, LEASE);
+        HandedCall set = setInArea(holders, area, 300_000, 1);
+        ShardThread owner = owner(set);
+        ShardThread other = owner == first ? second : first;
+        owner.hand(set);
+        assertTrue(owner.run(false));
+        owner.ended();
+        for (int i = 0; i < 5; i++) {
+            other.run(false);
+        }
+        assertTrue(calls.takeAnswer());
+        assertEquals(1, shards.totals().objects());
+        assertEquals(1, shards.totals().rebuilt());
+        // 18 pieces of four a segment, one that is shorter, and the index.
+        assertEquals(7 * ShardShape.SEGMENT_BYTES, shards.totals().usedBytes());
     }
 
     private ShardThread owner(HandedCall call) {

@@ -33,6 +33,10 @@ final class TestShard {
     final MemorySegment area = Arena.ofAuto().allocate(4 << 20, 4096);
     /** Called when a value is there, and before the shard copies it. */
     Runnable whenWritten = () -> {};
+    /** Called after each step in which some of a value was copied. */
+    Runnable betweenSteps = () -> {};
+
+    private final ShardPieces pieces = new ShardPieces();
 
     private final MemorySegment request = MemorySegment.ofArray(new byte[LeasedCalls.MOST_REQUEST_BYTES]);
     long nanos = 5_000_000_000_000L;
@@ -69,7 +73,22 @@ final class TestShard {
             long sum = LeasedPieces.sumOfAll(area, 0, value.length, checksum);
             LeasedCalls.valueInArea(request, 0, key.length, 1, 0, sum);
             whenWritten.run();
-            shard.call(operation, request, 0, hashed, area.address(), answer);
+            // The thread of a call that has stopped has forgotten its pieces.
+            pieces.clear();
+            do {
+                int status = shard.stage(operation, request, 0, hashed, area.address(), pieces);
+                if (status == KvStatus.NO_ROOM || status == LeasedCalls.TORN) {
+                    answer.clear(status);
+                    return status;
+                }
+                if (status != KvStatus.DONE) {
+                    break;
+                }
+                byte[] saved = request.toArray(JAVA_BYTE);
+                betweenSteps.run();
+                MemorySegment.copy(saved, 0, request, JAVA_BYTE, 0, saved.length);
+            } while (!pieces.isWhole());
+            shard.call(operation, request, 0, hashed, pieces, answer);
         } else {
             MemorySegment.copy(value, 0, request, JAVA_BYTE, LeasedCalls.valueAt(key.length), value.length);
             shard.call(operation, request, 0, hashed, answer);
