@@ -35,11 +35,12 @@ final class QueueLines {
     QueueLines(LeasedSpace space, LineMaker maker, long now) {
         this.space = space;
         this.maker = maker;
-        down = new boolean[space.servers()];
-        connecting = new boolean[space.servers()];
-        attempts = new int[space.servers()];
-        over = new boolean[space.servers()];
-        backoff = new ReconnectBackoff[space.servers()];
+        int servers = space.servers();
+        down = new boolean[servers];
+        connecting = new boolean[servers];
+        attempts = new int[servers];
+        over = new boolean[servers];
+        backoff = new ReconnectBackoff[servers];
         for (int server = 0; server < backoff.length; server++) {
             backoff[server] = new ReconnectBackoff(now);
         }
