@@ -72,6 +72,8 @@ final class LeasedPlaces {
     final long[] sentAt;
     /** Whether a server has said that it does not have its key. */
     final boolean[] moved;
+    /** Whether it has waited for its turn to read a value in pieces since the server named that. */
+    final boolean[] waited;
     /** When a server first said that it does not have its key, and when it asks again. */
     final long[] movedAt;
 
@@ -120,6 +122,7 @@ final class LeasedPlaces {
         this.count = new long[count];
         sentAt = new long[count];
         moved = new boolean[count];
+        waited = new boolean[count];
         movedAt = new long[count];
         asksAt = new long[count];
         pointer = new RemotePointer[count];

@@ -102,6 +102,9 @@ public final class LeasedSession implements EngineSession {
     /** A process that changes the map's servers, and ends, is followed by another within this time. */
     private static final long MOST_MOVING_NANOS = TimeUnit.SECONDS.toNanos(30);
 
+    /** For so long after a call was sent the server keeps the pieces of a value that the answer names, at least. */
+    private static final long HELD_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+
     /** How many connections may fail under one request. */
     private static final int MOST_FAILURES = 16;
 
@@ -369,6 +372,7 @@ public final class LeasedSession implements EngineSession {
         places.hash[place] = space.keyHash().of(NativeMemory.ALL, bytes.address() + at + LeasedCalls.KEY, keyBytes);
         places.server[place] = serverOf(place);
         places.moved[place] = false;
+        places.waited[place] = false;
         places.next[place] = LeasedPlaces.BEGIN;
         if (inPieces && !writer.begin(place, places.server[place], value, valueFrom, valueBytes)) {
             places.next[place] = LeasedPlaces.NO_MEMORY;
@@ -656,6 +660,20 @@ public final class LeasedSession implements EngineSession {
             return false;
         }
         RemotePointer pointer = places.pointer[place];
+        if (places.next[place] == LeasedPlaces.READ_NAMED && isInPieces(place)) {
+            if (!reader.isFree() || !places.isOldest(place)) {
+                places.waited[place] = true;
+                return false;
+            }
+            long now = nanoTime.getAsLong();
+            boolean waited = places.waited[place];
+            places.waited[place] = false;
+            if (waited && now - places.sentAt[place] > HELD_NANOS && now - pointer.leasedUntil >= 0) {
+                // It has waited for its turn for longer than the server may keep the blocks.
+                places.next[place] = LeasedPlaces.ASK;
+                return advance(place);
+            }
+        }
         int posted = reads.read(
                 space.region(pointer.place),
                 space.offset(pointer.place),

@@ -61,7 +61,7 @@ final class LeasedShard {
     private static final int MOST_CHAIN = 64;
     /** A block is leased for at most so many times as long as the key's objects live until they are replaced. */
     private static final int TERMS_OF_LIFE = 2;
-    /** A block of pieces that nothing leases is kept for so long after a get, so that the client finds it. */
+    /** The blocks of a value in pieces are kept for so long after a get at least, so that the client finds them. */
     private static final long HOLD_NANOS = 20_000_000;
     /** How many pieces of a value a step copies: 64 KiB, which takes some tens of microseconds. */
     private static final int PIECES_OF_STEP = 4;
@@ -461,9 +461,7 @@ final class LeasedShard {
         entries.setRead(entry, true);
         found(entry, answer);
         answer.termNanos = lease(entry);
-        if (answer.inPieces && answer.termNanos == 0) {
-            hold(entry);
-        }
+        hold(entry);
     }
 
     private void renew(int entry, long incarnation, ShardAnswer answer) {
@@ -479,6 +477,7 @@ final class LeasedShard {
         entries.setRead(entry, true);
         found(entry, answer);
         answer.termNanos = lease(entry);
+        hold(entry);
         counts.add(ShardCounts.RENEWED, answer.termNanos > 0 ? 1 : 0);
     }
 
@@ -974,11 +973,13 @@ final class LeasedShard {
     }
 
     /**
-     * No answer has a value in pieces, so its client READs them next, with a lease or without. Without one, and beside
-     * sets of that key, it would find other objects there again and again.
+     * No answer has a value in pieces, so its client READs them next, with a lease or without. Without one, or with one
+     * that is shorter than that takes, it would find other objects there again and again beside sets of that key.
      */
     private void hold(int entry) {
-        if (terms.mayHold(counts.of(ShardCounts.MARKED_BYTES), allBytes)) {
+        if (entries.isInPieces(entry)
+                && entries.leasedUntil(entry) < now + HOLD_NANOS
+                && terms.mayHold(counts.of(ShardCounts.MARKED_BYTES), allBytes)) {
             keepFor(entry, HOLD_NANOS);
         }
     }

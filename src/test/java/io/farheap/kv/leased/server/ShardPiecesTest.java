@@ -176,6 +176,46 @@ class ShardPiecesTest {
         assertNotEquals(incarnation, LeasedBlock.incarnation(without.mark(unit)));
     }
 
+    /** The lease of a key that is set again and again is shorter than reading the pieces takes: they are held, too. */
+    @Test
+    void whatHasAShortLeaseIsHeld() {
+        for (boolean renewed : new boolean[] {false, true}) {
+            long term = renewed ? 0 : TestShard.TERM;
+            TestShard of = new TestShard(4 * MEGABYTE, 4000, term, term);
+            for (int i = 0; i < 2; i++) {
+                of.set(1, value(LONG));
+                assertNotNull(of.get(1));
+                of.passMillis(1);
+            }
+            of.set(1, value(LONG));
+            assertNotNull(of.get(1));
+            if (renewed) {
+                of.passMillis(25);
+                assertEquals(KvStatus.DONE, of.renew(1, of.answer.incarnation));
+            }
+            int pieces = LeasedPieces.count(LONG);
+            int[] units = new int[pieces];
+            long[] incarnations = new long[pieces];
+            for (int i = 0; i < pieces; i++) {
+                units[i] = of.pieceUnit(i);
+                incarnations[i] = LeasedBlock.incarnation(of.mark(units[i]));
+            }
+            int index = of.answer.unit;
+            long incarnation = of.answer.incarnation;
+            if (!renewed) {
+                assertTrue(of.answer.termNanos > 0 && of.answer.termNanos < 5_000_000, of.answer.termNanos + " ns");
+                of.passMillis(10);
+            }
+            for (int i = 0; i < 30; i++) {
+                of.set(1, value(LONG));
+            }
+            assertEquals(incarnation, LeasedBlock.incarnation(of.mark(index)));
+            for (int i = 0; i < pieces; i++) {
+                assertEquals(incarnations[i], LeasedBlock.incarnation(of.mark(units[i])), "piece " + i);
+            }
+        }
+    }
+
     @Test
     void aValueThatTheShardCannotHaveEvictsNothing() {
         for (int key = 0; key < 300; key++) {
