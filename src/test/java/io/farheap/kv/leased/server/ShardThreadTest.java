@@ -146,6 +146,10 @@ class ShardThreadTest {
         return call;
     }
 
+    private static void hold(RegionHolders holders) {
+        new HeldRegions(holders, LEASE, "client").hold(0);
+    }
+
     /** A set of a value that is in a region of the caller's. */
     private HandedCall setInArea(RegionHolders holders, MemorySegment area, int bytes, int count) {
         HandedCall call = call(LeasedCalls.SET, count);
@@ -165,7 +169,7 @@ class ShardThreadTest {
     void aHandedCallHasItsValueInTheCallersRegion() {
         MemorySegment area = Arena.ofAuto().allocate(REGION, 4096);
         RegionHolders holders = new RegionHolders(area, REGION, 1);
-        holders.hold(0, LEASE);
+        hold(holders);
         HandedCall set = setInArea(holders, area, 40_000, 1);
         owner(set).hand(set);
         owner(set).run(false);
@@ -188,7 +192,7 @@ class ShardThreadTest {
     void otherCallsDoNotWaitForALongValue() {
         MemorySegment area = Arena.ofAuto().allocate(REGION, 4096);
         RegionHolders holders = new RegionHolders(area, REGION, 1);
-        holders.hold(0, LEASE);
+        hold(holders);
         HandedCall set = setInArea(holders, area, 300_000, 1);
         ShardThread owner = owner(set);
         owner.hand(set);
@@ -210,7 +214,7 @@ class ShardThreadTest {
     void aValueThatIsCopiedHalfIsFreed() {
         MemorySegment area = Arena.ofAuto().allocate(REGION, 4096);
         RegionHolders holders = new RegionHolders(area, REGION, 1);
-        holders.hold(0, LEASE);
+        hold(holders);
         HandedCall set = setInArea(holders, area, 300_000, 1);
         owner(set).hand(set);
         assertTrue(owner(set).run(false));
@@ -218,7 +222,7 @@ class ShardThreadTest {
         holders.clear(0);
         owner(set).run(false);
         assertTrue(calls.takeAnswer());
-        holders.hold(0, LEASE);
+        hold(holders);
         HandedCall again = setInArea(holders, area, 300_000, 2);
         owner(again).hand(again);
         assertTrue(owner(again).run(false));
@@ -234,7 +238,7 @@ class ShardThreadTest {
     void anotherThreadCopiesAValueAgain() {
         MemorySegment area = Arena.ofAuto().allocate(REGION, 4096);
         RegionHolders holders = new RegionHolders(area, REGION, 1);
-        holders.hold(0, LEASE);
+        hold(holders);
         HandedCall set = setInArea(holders, area, 300_000, 1);
         ShardThread owner = owner(set);
         ShardThread other = owner == first ? second : first;
