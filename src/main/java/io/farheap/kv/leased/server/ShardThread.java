@@ -146,7 +146,7 @@ final class ShardThread implements ServerWork, ShardOwner {
             return report(shards, space.id(), held.lease(), request, from, in, out);
         }
         if (operation == LeasedCalls.REPORT_RING) {
-            return ring(held, request, from, out);
+            return refuse(out, addRing(shards, held, request, from));
         }
         if (!isPossible(operation, request, from, in.bytes())) {
             return refuse(out, LeasedCalls.WRONG);
@@ -253,26 +253,34 @@ final class ShardThread implements ServerWork, ShardOwner {
         return RpcHandler.LATER;
     }
 
-    /** A session writes reports from now on, instead of those of an earlier session of its number. */
-    private int ring(HeldRegions held, MemorySegment request, long from, Reply out) {
+    /**
+     * A session writes reports from now on, instead of those of an earlier session of its number. A thread that knows
+     * the earlier ring forgets it at its next look.
+     *
+     * @return a status
+     */
+    int addRing(ServedShards shards, HeldRegions held, MemorySegment request, long from) {
         int session = LeasedCalls.sessionNumber(LeasedCalls.session(request, from));
+        LeaseSessions sessions = sessions(shards, held.lease());
         WrittenReports ring = new WrittenReports(
                 held,
+                sessions,
                 LeasedCalls.space(request, from),
                 session,
                 LeasedCalls.ringRegion(request, from),
                 LeasedCalls.ringOffset(request, from),
                 LeasedCalls.ringBefore(request, from));
         if (!ring.isHeld()) {
-            return refuse(out, LeasedCalls.NO_AREA);
+            return LeasedCalls.NO_AREA;
         }
         rings.removeIf(
                 each -> each.session == session && each.space == ring.space && each.held.lease() == held.lease());
         if (rings.size() == MOST_RINGS) {
-            return refuse(out, LeasedCalls.WRONG);
+            return LeasedCalls.WRONG;
         }
+        sessions.setRing(ring);
         rings.add(ring);
-        return refuse(out, KvStatus.DONE);
+        return KvStatus.DONE;
     }
 
     /** Merges reports that were written since the last look. @return whether there were any */
@@ -281,22 +289,37 @@ final class ShardThread implements ServerWork, ShardOwner {
         if (now - lookedAt < LOOK_NANOS) {
             return false;
         }
-        lookedAt = now;
         boolean any = false;
         for (int i = Math.min(MOST_LOOKS, rings.size()); i > 0; i--) {
             nextRing = nextRing + 1 < rings.size() ? nextRing + 1 : 0;
             WrittenReports ring = rings.get(nextRing);
-            ServedSpace space = spaces.find(ring.space);
-            long lease = ring.held.lease();
-            ServedShards shards = space == null || !space.openedBy(lease) ? null : shards(space);
-            if (shards == null || !ring.isHeld()) {
+            boolean stays = false;
+            try {
+                ServedShards shards = shards(ring);
+                stays = shards != null;
+                if (shards != null && ring.take(written, shards.checksum())) {
+                    any = true;
+                    merge(shards, ring.space, ring.held.lease());
+                }
+            } catch (RuntimeException e) {
+                // As for a call that fails, the thread continues. The session tells of its ring again.
+                stays = false;
+                FailSafeLog.log(LOG, "reports of a leased map that were written failed", e);
+            }
+            if (!stays) {
                 rings.remove(nextRing);
-            } else if (ring.take(written, shards.checksum())) {
-                any = true;
-                merge(shards, ring.space, lease);
             }
         }
+        lookedAt = System.nanoTime();
         return any;
+    }
+
+    /** The map of a ring, or null if no report is to be taken from the ring any more. */
+    private @Nullable ServedShards shards(WrittenReports ring) {
+        ServedSpace space = spaces.find(ring.space);
+        return space == null || !space.openedBy(ring.held.lease()) || !ring.isPresent() || !ring.isHeld()
+                ? null
+                : shards(space);
     }
 
     /** Merges the report in {@link #written}, here or on the thread of its shard. */

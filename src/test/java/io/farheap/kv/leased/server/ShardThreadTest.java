@@ -1,6 +1,7 @@
 package io.farheap.kv.leased.server;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
@@ -9,11 +10,13 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.kv.contract.KvStatus;
 import io.farheap.kv.format.BlockChecksum;
 import io.farheap.kv.format.KeyHash;
 import io.farheap.kv.leased.format.LeasedCalls;
 import io.farheap.kv.leased.format.LeasedDescriptor;
 import io.farheap.kv.leased.format.LeasedPieces;
+import io.farheap.kv.leased.format.ReportRing;
 import io.farheap.kv.leased.format.ShardDirectory;
 import io.farheap.kv.leased.format.ShardShape;
 import io.farheap.rpc.HeldRegions;
@@ -253,6 +256,85 @@ class ShardThreadTest {
         assertEquals(1, shards.totals().rebuilt());
         // 18 pieces of four a segment, one that is shorter, and the index.
         assertEquals(7 * ShardShape.SEGMENT_BYTES, shards.totals().usedBytes());
+    }
+
+    /** The caller's region, which has a ring of reports at its begin. */
+    private final MemorySegment ringArea = Arena.ofAuto().allocate(REGION, 4096);
+
+    private final RegionHolders ringHolders = new RegionHolders(ringArea, REGION, 1);
+
+    /** A thread is told of the ring. */
+    private void tell(ShardThread thread) {
+        MemorySegment request = MemorySegment.ofArray(new byte[LeasedCalls.KEY]);
+        LeasedCalls.ring(request, 0, 7, 0, 0, 0, 3);
+        HeldRegions held = new HeldRegions(ringHolders, LEASE, "client");
+        assertEquals(KvStatus.DONE, thread.addRing(shards, held, request, 0));
+    }
+
+    /** Writes a report of READs of the object that a call has stored. */
+    private void writeReport(long number, HandedCall stored, int reads) {
+        ShardAnswer answer = new ShardAnswer();
+        shards.shard(stored.shard).call(LeasedCalls.GET, stored.request, 0, stored.hash, answer);
+        assertEquals(KvStatus.DONE, answer.status);
+        long at = ReportRing.placeOf(number);
+        LeasedCalls.report(ringArea, at + ReportRing.REPORT, 7, shards.number(stored.shard), 1);
+        LeasedCalls.reported(ringArea, at + ReportRing.REPORT, 0, answer.unit, reads, answer.incarnation);
+        ReportRing.seal(ringArea, at, number, 1, new BlockChecksum(HASH));
+    }
+
+    /** Has both threads look at their rings until a number of reports is merged, and once more. */
+    private void merge(long reports) {
+        long deadline = System.nanoTime() + 10_000_000_000L;
+        while (ringArea.get(JAVA_LONG, 0) < reports && System.nanoTime() - deadline < 0) {
+            first.run(false);
+            second.run(false);
+        }
+        long looked = System.nanoTime() + 1_000_000;
+        while (System.nanoTime() - looked < 0) {
+            first.run(false);
+            second.run(false);
+        }
+        assertEquals(reports, ringArea.get(JAVA_LONG, 0));
+    }
+
+    /** The connection of a session that was made again, or of a later session of its number, is another thread's. */
+    @Test
+    void aWrittenReportCountsOnceWhicheverThreadLooks() {
+        hold(ringHolders);
+        HandedCall set = call(LeasedCalls.SET, 1);
+        owner(set).hand(set);
+        owner(set).run(false);
+        tell(first);
+        tell(second);
+        writeReport(1, set, 10);
+        merge(1);
+        tell(first);
+        writeReport(2, set, 10);
+        merge(2);
+        assertEquals(2, shards.totals().written());
+        assertEquals(20, shards.totals().reported() + shards.totals().capped());
+    }
+
+    /** A call on the shard did not end, and the shard cannot be put in order: that fails, and the thread continues. */
+    @Test
+    void aWrittenReportThatFailsEndsNoThread() {
+        hold(ringHolders);
+        HandedCall set = call(LeasedCalls.SET, 1);
+        owner(set).hand(set);
+        owner(set).run(false);
+        tell(owner(set));
+        writeReport(1, set, 10);
+        shards.shard(set.shard).fail(() -> {
+            throw new IllegalStateException("a report fails");
+        });
+        merge(1);
+        shards.shard(set.shard).fail(() -> {});
+        assertTrue(calls.takeAnswer());
+        HandedCall get = call(LeasedCalls.GET, 2);
+        owner(get).hand(get);
+        owner(get).run(false);
+        assertTrue(calls.takeAnswer());
+        assertEquals(1, shards.totals().objects());
     }
 
     private ShardThread owner(HandedCall call) {

@@ -31,14 +31,16 @@ class WrittenReportsTest {
     private final HeldRegions held = new HeldRegions(holders, LEASE, "client");
     private final BlockChecksum checksum = new BlockChecksum(new KeyHash(1, 2));
     private final MemorySegment taken = MemorySegment.ofArray(new byte[ReportRing.MOST_BYTES]);
+    private final LeaseSessions sessions = new LeaseSessions(0);
     private final WrittenReports ring = ring(1, RING);
 
     WrittenReportsTest() {
         held.hold(1);
+        sessions.setRing(ring);
     }
 
     private WrittenReports ring(int region, long offset) {
-        return new WrittenReports(held, 7, 3, region, offset, BEFORE);
+        return new WrittenReports(held, sessions, 7, 3, region, offset, BEFORE);
     }
 
     /** The offset of a report in the memory of both regions. */
@@ -117,6 +119,28 @@ class WrittenReportsTest {
         assertEquals(BEFORE + 1, merged());
     }
 
+    /** The server is told of a full ring again, and of a ring by another connection: each report counts once. */
+    @Test
+    void aRingThatIsToldAgainHasThePendingReports() {
+        for (int i = 1; i <= ReportRing.REPORTS; i++) {
+            write(BEFORE + i, i);
+        }
+        assertTrue(take());
+        WrittenReports again = ring(1, RING);
+        sessions.setRing(again);
+        assertFalse(ring.isPresent());
+        assertTrue(again.isPresent());
+        for (int i = 2; i <= ReportRing.REPORTS; i++) {
+            // A thread that knows the earlier ring may look at it once more.
+            assertTrue((i == 5 ? ring : again).take(taken, checksum));
+            assertEquals(i, LeasedCalls.reported(taken, ReportRing.REPORT));
+            assertEquals(BEFORE + i, merged());
+        }
+        assertFalse(ring.take(taken, checksum) || again.take(taken, checksum));
+        sessions.end();
+        assertFalse(again.isPresent());
+    }
+
     @Test
     void aRingThatItsClientDoesNotHoldHasNoReports() {
         write(BEFORE + 1, 1);
@@ -146,5 +170,28 @@ class WrittenReportsTest {
             assertFalse(take());
         }
         assertEquals(0, merged());
+    }
+
+    /** Also if their checksums are right: numbers that were merged, of another place, or of counts that cannot be. */
+    @Test
+    void sealedNonsenseIsNone() {
+        write(BEFORE + 1, 3);
+        assertTrue(take());
+        SplittableRandom random = new SplittableRandom(2);
+        for (int i = 0; i < 20_000; i++) {
+            long at = at(BEFORE + 2);
+            long number = random.nextBoolean() ? random.nextLong() : BEFORE + random.nextInt(20);
+            int sealed = random.nextInt(LeasedCalls.MOST_REPORTED + 1);
+            int blocks = random.nextBoolean() ? sealed : random.nextInt();
+            LeasedCalls.report(area, at + ReportRing.REPORT, 7, 2, blocks);
+            ReportRing.seal(area, at, number, sealed, checksum);
+            boolean next = number > BEFORE + 1 && ReportRing.haveOnePlace(number, BEFORE + 2);
+            if (!next || blocks != sealed) {
+                assertFalse(take(), number + " with " + blocks + " blocks");
+                assertEquals(BEFORE + 1, merged());
+            }
+        }
+        write(BEFORE + 2, 3);
+        assertTrue(take());
     }
 }
