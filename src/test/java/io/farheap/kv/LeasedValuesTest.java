@@ -37,6 +37,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongFunction;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /** Values of a leased map that are longer than a block. */
 class LeasedValuesTest {
@@ -355,6 +356,51 @@ class LeasedValuesTest {
             assertNull(session.get(TestServers.key(1)));
             session.set(TestServers.key(1), new byte[16_000]);
             assertNotNull(session.get(TestServers.key(1)));
+        }
+    }
+
+    /** One session of the process is not polled, and has so much of the area that there is no room for another value. */
+    @Timeout(60)
+    @Test
+    void aSetEndsBesideASessionThatIsNotPolled() {
+        try (FarMap map = leased(1).create();
+                MapSession session = map.openSession();
+                MapSession unpolled = map.openSession()) {
+            session.set(TestServers.key(1), new byte[LONG]);
+            MemorySegment key = MemorySegment.ofArray(TestServers.key(2));
+            assertTrue(unpolled.set(key, MemorySegment.ofArray(new byte[2_500_000]), 0, 1));
+            MapException e =
+                    assertThrows(MapException.class, () -> session.set(TestServers.key(3), new byte[2_000_000]));
+            assertTrue(String.valueOf(e.getMessage()).contains("other sessions of this process"), e::getMessage);
+            List<Integer> ends = new ArrayList<>();
+            while (ends.isEmpty()) {
+                unpolled.poll((tag, status, memory, at, bytes) -> ends.add(status));
+            }
+            assertEquals(List.of(KvStatus.DONE), ends);
+            session.set(TestServers.key(3), new byte[2_000_000]);
+        }
+    }
+
+    /** Rings of reports stay for as long as the process is there: a value for which they leave no room is refused. */
+    @Timeout(60)
+    @Test
+    void aSetEndsBesideRingsOfReports() {
+        try (FarMap map = leased(1)
+                        .leaseTerms(Duration.ofSeconds(50), Duration.ofMinutes(1))
+                        .writtenReports(true)
+                        .create();
+                MapSession session = map.openSession()) {
+            session.set(TestServers.key(1), new byte[100]);
+            while (servers.counter(0, "maps.reports.written") == 0) {
+                for (int i = 0; i < 200; i++) {
+                    assertNotNull(session.get(TestServers.key(1)));
+                }
+                // The server's thread merges between calls.
+                session.delete(TestServers.key(1000));
+            }
+            assertThrows(MapException.class, () -> session.set(TestServers.key(2), new byte[(int) REGION]));
+            assertThrows(MapException.class, () -> session.set(TestServers.key(2), new byte[4_100_000]));
+            session.set(TestServers.key(2), new byte[LONG]);
         }
     }
 

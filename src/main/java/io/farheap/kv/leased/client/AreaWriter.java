@@ -39,6 +39,10 @@ final class AreaWriter implements AutoCloseable {
     private int posted;
     private int pending;
     private boolean failed;
+    /** Whether it waits for a part of the area, and since when. */
+    private boolean waits;
+
+    private long waitsSince;
 
     AreaWriter(RemoteMemory remote, ClientAreas areas, BlockChecksum checksum) {
         this.areas = areas;
@@ -71,6 +75,7 @@ final class AreaWriter implements AutoCloseable {
         place = request;
         server = itsServer;
         bytes = valueBytes;
+        waits = false;
         sum = LeasedPieces.sumOfAll(into.segment(), 0, valueBytes, checksum);
         rewind();
         return true;
@@ -78,7 +83,24 @@ final class AreaWriter implements AutoCloseable {
 
     /** Whether it has a part of the area, which it takes if it can. */
     boolean takesPart() {
-        return part.region != null || areas.take(server, bytes, part);
+        boolean has = part.region != null && (posted > 0 || areas.has(server, part));
+        if (!has && part.region != null) {
+            // Another session has found that its region is this process's no more.
+            areas.give(server, part);
+        }
+        has |= part.region == null && areas.take(server, bytes, part);
+        if (has) {
+            waits = false;
+        } else if (!waits || areas.isAsking(server)) {
+            waits = true;
+            waitsSince = System.nanoTime();
+        }
+        return has;
+    }
+
+    /** Whether it has waited too long for a part that other sessions have. */
+    boolean hasWaitedLong() {
+        return waits && System.nanoTime() - waitsSince > ClientAreas.MOST_WAIT_NANOS;
     }
 
     /**

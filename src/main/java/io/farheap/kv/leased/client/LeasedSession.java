@@ -603,11 +603,16 @@ public final class LeasedSession implements EngineSession {
             return true;
         }
         if (!writer.takesPart()) {
-            refusal = areas.refusal(server);
-            if (refusal.isEmpty() && areas.mayHold(places.valueBytes[place])) {
-                starved = true;
-                return false;
+            String why = areas.refusal(server);
+            if (why.isEmpty() && areas.mayHold(server, places.valueBytes[place])) {
+                if (!writer.hasWaitedLong()) {
+                    starved = true;
+                    return false;
+                }
+                why = ": other sessions of this process have the memory of " + space.server(server)
+                        + " through which long values go; poll each of them until its requests have ended";
             }
+            refusal = why;
             end(place, KvStatus.NO_ROOM);
             return true;
         }
@@ -1195,6 +1200,7 @@ public final class LeasedSession implements EngineSession {
                 REPORT_TAG);
         // A report that cannot be posted is lost: nothing but a popularity depends on it.
         reporting = posted == PostResult.OK;
+        reports.sent(server);
     }
 
     private boolean addReported(int number, long place, long incarnation, int uses) {
@@ -1239,7 +1245,7 @@ public final class LeasedSession implements EngineSession {
                 space.spaceId(server),
                 region.regionId(),
                 ring.at,
-                reports.written(server),
+                reports.merged(server),
                 reports.session());
         int posted = calls.call(
                 space.server(server),
@@ -1258,7 +1264,7 @@ public final class LeasedSession implements EngineSession {
     private void writeReport(int server, int blocks) {
         AreaPart ring = reports.ring(server);
         RemoteRegion region = ring == null ? null : ring.region;
-        if (ring == null || region == null) {
+        if (ring == null || region == null || !reports.hasPlace(server)) {
             return;
         }
         long number = reports.written(server) + 1;
@@ -1271,7 +1277,14 @@ public final class LeasedSession implements EngineSession {
                 at,
                 ReportRing.bytes(blocks),
                 WRITTEN_REPORT_TAG + server);
+        reportPosted(server, posted);
+    }
+
+    private void reportPosted(int server, int posted) {
         reporting = posted == PostResult.OK;
+        if (posted == PostResult.LOST) {
+            readLines.fails(server, nanoTime.getAsLong());
+        }
     }
 
     /** The ring is full, as far as is known: reads how many reports the server has merged. */
@@ -1282,7 +1295,7 @@ public final class LeasedSession implements EngineSession {
             return;
         }
         int posted = reads.read(region, ring.at, buffer, reportAt, Long.BYTES, MERGED_TAG + server);
-        reporting = posted == PostResult.OK;
+        reportPosted(server, posted);
     }
 
     /** The WRITE of a report has ended, or the READ of how many are merged. */

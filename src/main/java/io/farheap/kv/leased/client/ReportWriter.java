@@ -23,6 +23,9 @@ final class ReportWriter {
     /** After so many looks at a ring that is full, the server is told of it again: the thread that knew may be gone. */
     private static final int MOST_LOOKS = 64;
 
+    /** After so many reports that were sent, a server that had no ring is asked for one again. */
+    private static final int MOST_SENT = 1000;
+
     private static final int NUMBER_SHIFT = 32;
 
     private final ClientAreas areas;
@@ -32,7 +35,11 @@ final class ReportWriter {
     private long[] written;
 
     private long[] merged;
+    /** By server: the looks at a full ring, or the reports that were sent since there was no ring. */
     private int[] looks;
+    /** By server: the ring that the state is of. */
+    private @Nullable AreaPart[] rings;
+
     private final long first;
 
     /** @param name of the session, as {@link LeasedCalls#session(int, long)} has it */
@@ -43,6 +50,7 @@ final class ReportWriter {
         written = new long[0];
         merged = new long[0];
         looks = new int[0];
+        rings = new AreaPart[0];
         // A later session of this number has the same rings, and higher numbers.
         first = LeasedCalls.nth(name) << NUMBER_SHIFT;
         grow(servers);
@@ -55,6 +63,7 @@ final class ReportWriter {
         written = Arrays.copyOf(written, servers);
         merged = Arrays.copyOf(merged, servers);
         looks = Arrays.copyOf(looks, servers);
+        rings = Arrays.copyOf(rings, servers);
         Arrays.fill(written, before, servers, first);
         Arrays.fill(merged, before, servers, first);
     }
@@ -74,18 +83,46 @@ final class ReportWriter {
         return state[server] == MERGES && written[server] - merged[server] < ReportRing.REPORTS;
     }
 
-    /** The part of the area that has the ring, or null: then reports are sent. */
+    /** The part of the area that has the ring, or null: then reports are sent, unless the area will be there soon. */
     @Nullable
     AreaPart ring(int server) {
         AreaPart ring = areas.ring(server, session);
+        if (ring == null && !areas.isAsking(server)) {
+            // The area may have come in between.
+            ring = areas.ring(server, session);
+        }
         if (ring == null) {
-            state[server] = REFUSED;
+            if (!areas.isAsking(server)) {
+                refused(server);
+            }
+        } else if (ring != rings[server]) {
+            // What was not merged from another one is lost.
+            rings[server] = ring;
+            state[server] = NEW;
+            merged[server] = written[server];
         }
         return ring;
     }
 
+    private void refused(int server) {
+        state[server] = REFUSED;
+        looks[server] = 0;
+    }
+
+    /** A report was sent. */
+    void sent(int server) {
+        if (state[server] == REFUSED && ++looks[server] >= MOST_SENT) {
+            state[server] = NEW;
+        }
+    }
+
     int session() {
         return session;
+    }
+
+    /** The number of the last report that is known to be merged: the server merges those behind it. */
+    long merged(int server) {
+        return merged[server];
     }
 
     /** The number of the last report. */
@@ -93,11 +130,14 @@ final class ReportWriter {
         return written[server];
     }
 
-    /** The server has answered the call that told it of the ring. */
+    /** The server has answered the call that told it of the ring. Reports that wait there are merged now. */
     void answered(int server, boolean accepted) {
-        state[server] = accepted ? MERGES : REFUSED;
-        looks[server] = 0;
-        merged[server] = written[server];
+        if (accepted) {
+            state[server] = MERGES;
+            looks[server] = 0;
+        } else {
+            refused(server);
+        }
     }
 
     /** The next report was written. */
