@@ -2,6 +2,7 @@ package io.farheap.kv.leased.server;
 
 import io.farheap.kv.format.SizeClasses;
 import io.farheap.kv.leased.format.LeasedBlock;
+import io.farheap.kv.leased.format.LeasedPieces;
 import io.farheap.kv.leased.format.ShardShape;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
@@ -233,9 +234,15 @@ final class BlockSegments {
         return (long) SizeClasses.units(sizeClass[of(unit)]) * LeasedBlock.UNIT_BYTES;
     }
 
-    /** How many blocks of a class the shard has if it has no others. */
-    long mostBlocks(int ofSize) {
-        return (long) segments * blocks(ofSize);
+    /** How many segments a value in pieces and its index fill if they have them for themselves. */
+    static int needed(int keyBytes, int valueBytes) {
+        int count = LeasedPieces.count(valueBytes);
+        int ofMost = LeasedPieces.sizeClass(valueBytes, 0);
+        int ofLast = LeasedPieces.sizeClass(valueBytes, count - 1);
+        int ofIndex = SizeClasses.of(LeasedBlock.units(keyBytes, valueBytes));
+        int together = count - (ofLast == ofMost ? 0 : 1) + (ofIndex == ofMost ? 1 : 0);
+        int others = (ofLast == ofMost ? 0 : 1) + (ofIndex == ofMost || ofIndex == ofLast ? 0 : 1);
+        return Math.ceilDiv(together, blocks(ofMost)) + others;
     }
 
     /** A segment of which no block is leased and that need not stay, each in its turn, or {@link #NONE}. */

@@ -65,6 +65,10 @@ final class LeasedShard {
     private static final long HOLD_NANOS = 20_000_000;
     /** How many pieces of a value a step copies: 64 KiB, which takes some tens of microseconds. */
     private static final int PIECES_OF_STEP = 4;
+    /** A value is large that needs more than one in so many bytes of the shard. */
+    private static final int LARGE_SHARE = 16;
+    /** Two values of one key have so many segments together, at most, in which both have blocks. */
+    private static final int SHARED_SEGMENTS = 3;
     /** The bits of a rank below its queue. */
     private static final int QUEUE_SHIFT = 32;
 
@@ -103,6 +107,8 @@ final class LeasedShard {
     private @Nullable ShardPieces staged;
 
     private long areaSum;
+    /** Whether the call's value is so large that it finds no room although most objects are not leased. */
+    private boolean large;
     /** How often the shard was put in order. */
     private int order;
 
@@ -191,6 +197,7 @@ final class LeasedShard {
             ShardAnswer answer) {
         begin();
         staged = value;
+        large = value != null && isLarge(LeasedCalls.valueBytes(request, from));
         areaSum = value == null ? 0 : LeasedCalls.areaSum(request, from, LeasedCalls.keyBytes(request, from));
         takeBack(TAKEN_BACK, ANY);
         int keyBytes = LeasedCalls.keyBytes(request, from);
@@ -212,7 +219,8 @@ final class LeasedShard {
 
     /**
      * Copies some pieces of a value into blocks, for a call that stores it when all are there. The client may write the
-     * value at the same time: what counts is the checksum of the copies, when the call is carried out.
+     * value at the same time: what counts is the checksum of the copies, when the call is carried out. If other objects
+     * may have to go for it, its checksum is taken before that, too: a call that stores nothing evicts nothing.
      *
      * @param operation of the call
      * @param request of the call
@@ -227,14 +235,37 @@ final class LeasedShard {
         int status = into.isBegun()
                 ? into.order() == order ? KvStatus.DONE : LeasedCalls.TORN
                 : beginPieces(operation, entry, request, from, into);
-        if (status == KvStatus.DONE) {
-            status = copyPieces(entry, value, LeasedCalls.valueBytes(request, from), into);
+        int valueBytes = LeasedCalls.valueBytes(request, from);
+        large = isLarge(valueBytes);
+        if (status == KvStatus.DONE && !into.isChecked()) {
+            status = check(value, valueBytes, request, from, into);
+        } else if (status == KvStatus.DONE) {
+            status = copyPieces(operation, entry, value, valueBytes, LeasedCalls.keyBytes(request, from), into);
         }
         if (status != KvStatus.DONE) {
             giveBack(into);
         }
         end();
         return status;
+    }
+
+    private boolean isLarge(int valueBytes) {
+        return LeasedPieces.blockBytes(valueBytes) > allBytes / LARGE_SHARE;
+    }
+
+    /** Looks at the next parts of a value where its client has it. @return a status: whether the call is to continue */
+    private int check(long value, int valueBytes, MemorySegment request, long from, ShardPieces of) {
+        for (int i = 0; i < PIECES_OF_STEP && !of.isChecked(); i++) {
+            int number = of.checked();
+            of.check(LeasedPieces.sum(
+                    NativeMemory.ALL,
+                    value + LeasedPieces.startOf(number),
+                    LeasedPieces.bytesOf(valueBytes, number),
+                    of.checkedSum(),
+                    checksum));
+        }
+        long asked = LeasedCalls.areaSum(request, from, LeasedCalls.keyBytes(request, from));
+        return of.isChecked() && of.checkedSum() != asked ? LeasedCalls.TORN : KvStatus.DONE;
     }
 
     /** Frees the pieces of a value that is not stored. */
@@ -324,19 +355,49 @@ final class LeasedShard {
         int valueBytes = LeasedCalls.valueBytes(request, from);
         int count = LeasedPieces.count(valueBytes);
         long first = memory.get(JAVA_LONG, at) + 1;
+        int needed = BlockSegments.needed(LeasedCalls.keyBytes(request, from), valueBytes);
         if (count >= entries.count
-                || count > segments.mostBlocks(LeasedPieces.sizeClass(valueBytes, 0))
+                || needed > segments.count()
                 || first + count > LeasedBlock.LAST_INCARNATION) {
             // So nothing is evicted for a value that the shard could not have if it were empty.
             return KvStatus.NO_ROOM;
         }
         memory.set(JAVA_LONG, at, first + count - 1);
         into.begin(count, first, order);
+        if (segments.empties() < needed) {
+            into.checkFirst();
+        }
         return KvStatus.DONE;
     }
 
-    /** @param keep is not evicted */
-    private int copyPieces(int keep, long value, int valueBytes, ShardPieces into) {
+    /** How many segments a value lacks at least if the key's present object stays until it is there; may be below 0. */
+    private int lacks(int entry, int keyBytes, int valueBytes) {
+        int there = 0;
+        if (entry != ShardEntries.NONE) {
+            int itsBytes = LeasedBlock.valueBytes(memory, block(entry));
+            there = entries.isInPieces(entry) ? BlockSegments.needed(keyBytes, itsBytes) : 1;
+            if (LeasedPieces.count(valueBytes) + pieces(entry) + 2 > entries.count) {
+                return SHARED_SEGMENTS + 1;
+            }
+        }
+        return BlockSegments.needed(keyBytes, valueBytes) + there - segments.count();
+    }
+
+    /** Whether the key's present object can go before its new one is there: a get meanwhile finds none. */
+    private boolean mayGo(int operation, int entry) {
+        return operation == LeasedCalls.SET && entry != ShardEntries.NONE && entries.leasedUntil(entry) <= now;
+    }
+
+    /** @param present the key's object, which stays if there is room for both, or it is leased */
+    private int copyPieces(int operation, int present, long value, int valueBytes, int keyBytes, ShardPieces into) {
+        int keep = present;
+        int lacks = lacks(keep, keyBytes, valueBytes);
+        if (lacks > 0 && mayGo(operation, keep)) {
+            evict(keep);
+            keep = ShardEntries.NONE;
+        } else if (lacks > SHARED_SEGMENTS) {
+            return KvStatus.NO_ROOM;
+        }
         keepSegments(keep);
         for (int i = 0; i < PIECES_OF_STEP && !into.isWhole(); i++) {
             int number = into.count();
@@ -348,7 +409,13 @@ final class LeasedShard {
                 if (piece != ShardEntries.NONE) {
                     entries.give(piece);
                 }
-                return KvStatus.NO_ROOM;
+                if (!mayGo(operation, keep)) {
+                    return KvStatus.NO_ROOM;
+                }
+                evict(keep);
+                keep = ShardEntries.NONE;
+                keepSegments(keep);
+                continue;
             }
             long incarnation = into.firstIncarnation() + number;
             segments.reserve(unit);
@@ -382,6 +449,7 @@ final class LeasedShard {
     private void giveBack(ShardPieces value) {
         for (int number = 0; value.order() == order && number < value.count(); number++) {
             int piece = value.entry(number);
+            mark(piece);
             segments.endReservation(entries.unit(piece));
             free(piece);
         }
@@ -992,12 +1060,19 @@ final class LeasedShard {
         if (!entries.hasFree()) {
             int victim = coldest(ANY, keep, LOOKS, Segments.ANY);
             if (victim == ShardEntries.NONE) {
-                terms.exhausted(now);
+                exhausted();
                 return ShardEntries.NONE;
             }
             evict(victim);
         }
         return entries.take();
+    }
+
+    /** All that could be evicted is leased, unless it is a large value that finds no room. */
+    private void exhausted() {
+        if (!large) {
+            terms.exhausted(now);
+        }
     }
 
     /** A free block, or {@link BlockSegments#NO_BLOCK}. @param keep is not evicted */
@@ -1007,7 +1082,7 @@ final class LeasedShard {
             makeRoom(ofSize, keep);
         }
         if (!segments.has(ofSize)) {
-            terms.exhausted(now);
+            exhausted();
             return BlockSegments.NO_BLOCK;
         }
         return segments.take(ofSize);

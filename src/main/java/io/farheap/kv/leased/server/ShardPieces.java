@@ -16,6 +16,11 @@ final class ShardPieces {
     private long firstIncarnation;
     private int order;
     private long sum;
+    /** How many parts are to be looked at before the first is copied, how many were, and their checksum. */
+    private int unchecked;
+
+    private int checked;
+    private long checkedSum;
 
     /**
      * Begins without a piece.
@@ -27,9 +32,38 @@ final class ShardPieces {
     void begin(int all, long first, int ofOrder) {
         pieces = all;
         count = 0;
+        unchecked = 0;
+        checked = 0;
+        checkedSum = 0;
         firstIncarnation = first;
         order = ofOrder;
         sum = 0;
+    }
+
+    /** The checksum of the whole value is taken where it is before a piece is copied. */
+    void checkFirst() {
+        unchecked = pieces;
+    }
+
+    /** Whether no part of the value is to be looked at any more. */
+    boolean isChecked() {
+        return checked == unchecked;
+    }
+
+    /** The number of the part that is to be looked at next. */
+    int checked() {
+        return checked;
+    }
+
+    /** The checksum of the parts that were looked at. */
+    long checkedSum() {
+        return checkedSum;
+    }
+
+    /** The next part was looked at. @param sumWithIt the checksum of all parts so far */
+    void check(long sumWithIt) {
+        checked++;
+        checkedSum = sumWithIt;
     }
 
     /** Has nothing any more. */

@@ -84,6 +84,7 @@ class ShardPiecesTest {
         }
         shard.whenWritten = () -> shard.area.fill((byte) 0);
         assertEquals(LeasedCalls.TORN, shard.set(1, value(LONG)));
+        assertEquals(LeasedPieces.count(LONG), shard.liveBlocks(NOTHING), "a free block says live");
         shard.whenWritten = () -> {};
         assertArrayEquals(before, shard.get(1));
         assertNull(shard.get(2));
@@ -226,6 +227,114 @@ class ShardPiecesTest {
         assertEquals(300, shard.shard.totals().objects());
     }
 
+    /** Twelve segments of the fourteen are the value's, and objects of others have them. */
+    @Test
+    void aTornValueEvictsNothing() {
+        for (int key = 0; key < 60; key++) {
+            shard.set(key, value(15_000));
+        }
+        long evicted = shard.shard.totals().evicted();
+        long objects = shard.shard.totals().objects();
+        for (int at : new int[] {0, 350_000, 699_999}) {
+            shard.whenWritten = () -> flip(at);
+            assertEquals(LeasedCalls.TORN, shard.set(1000, value(700_000)));
+        }
+        shard.whenWritten = () -> {};
+        assertEquals(evicted, shard.shard.totals().evicted());
+        assertEquals(objects, shard.shard.totals().objects());
+        byte[] value = value(700_000);
+        assertEquals(KvStatus.DONE, shard.set(1000, value));
+        assertArrayEquals(value, shard.get(1000));
+    }
+
+    private void flip(long at) {
+        shard.area.set(JAVA_BYTE, at, (byte) ~shard.area.get(JAVA_BYTE, at));
+    }
+
+    /** The shard has no room for both: the old one goes first, unless it is leased. */
+    @Test
+    void aValueOfMoreThanHalfTheShardIsReplaced() {
+        for (int key = 100; key < 400; key++) {
+            shard.set(key, value(100));
+        }
+        byte[] value = value(600_000);
+        assertEquals(KvStatus.DONE, shard.set(1, value));
+        assertEquals(KvStatus.DONE, shard.set(1, value));
+        assertArrayEquals(value, shard.get(1));
+        assertEquals(301, shard.shard.totals().objects());
+        long evicted = shard.shard.totals().evicted();
+        assertEquals(KvStatus.NO_ROOM, shard.set(1, value(600_000)));
+        assertEquals(evicted, shard.shard.totals().evicted());
+        assertArrayEquals(value, shard.get(1));
+        shard.passMillis(60_000);
+        byte[] key = TestShard.key(1);
+        assertEquals(KvStatus.NO_ROOM, shard.call(LeasedCalls.REPLACE, key, value(600_000), 0, 0));
+        assertArrayEquals(value, shard.get(1));
+        shard.passMillis(60_000);
+        byte[] next = value(610_000);
+        assertEquals(KvStatus.DONE, shard.set(1, next));
+        assertArrayEquals(next, shard.get(1));
+        assertEquals(301, shard.shard.totals().objects());
+        assertAllIsFree(shard, 400);
+    }
+
+    /** A value of nearly the shard's size is stored, or nothing is evicted for it. */
+    @Test
+    void aValueEvictsNothingIfItsIndexHasNoRoom() {
+        int stored = 0;
+        int refused = 0;
+        for (int count = 46; count < 58; count++) {
+            for (int rest : new int[] {1, 5_000, LeasedPieces.PIECE_BYTES}) {
+                shard.set(5, value(100));
+                long evicted = shard.shard.totals().evicted();
+                boolean done = shard.set(1, value((count - 1) * LeasedPieces.PIECE_BYTES + rest)) == KvStatus.DONE;
+                stored += done ? 1 : 0;
+                refused += done ? 0 : 1;
+                if (!done) {
+                    assertEquals(evicted, shard.shard.totals().evicted(), count + " pieces, the last of " + rest);
+                }
+                shard.delete(1);
+            }
+        }
+        assertTrue(stored > 10 && refused > 10, stored + " stored, " + refused + " refused");
+    }
+
+    /** That it finds no room says little of the objects, which are small. */
+    @Test
+    void aLargeValueThatFindsNoRoomEndsNoLeases() {
+        for (int key = 0; key < 40; key++) {
+            shard.set(key, value(15_000));
+            shard.get(key);
+            assertTrue(shard.answer.termNanos > 0);
+        }
+        assertEquals(KvStatus.NO_ROOM, shard.set(1000, value(600_000)));
+        shard.get(3);
+        assertTrue(shard.answer.termNanos > 0);
+    }
+
+    /** What counts is what was copied, and not what the area has before, in between or afterwards. */
+    @Test
+    void theCopiesDecide() {
+        AtomicInteger steps = new AtomicInteger();
+        shard.betweenSteps = () -> {
+            if (steps.incrementAndGet() <= 2) {
+                // It is copied in the second step, as no client has meant it.
+                flip(5L * LeasedPieces.PIECE_BYTES);
+            }
+        };
+        assertEquals(LeasedCalls.TORN, shard.set(1, value(200_000)));
+        steps.set(0);
+        shard.betweenSteps = () -> {
+            if (steps.incrementAndGet() == 1) {
+                flip(5);
+            }
+        };
+        byte[] value = value(200_000);
+        assertEquals(KvStatus.DONE, shard.set(1, value));
+        assertArrayEquals(value, shard.get(1));
+        assertEquals(4, steps.get(), "thirteen pieces, four at a time");
+    }
+
     /** A long value is copied in steps; between them other calls make room, also by emptying segments. */
     @Test
     void otherCallsAreCarriedOutBetweenTheSteps() {
@@ -339,6 +448,12 @@ class ShardPiecesTest {
             int what = random.nextInt(6);
             byte[] before = expected.get(key);
             byte[] after = what == 0 ? null : what < 3 ? before : value;
+            boolean torn = random.nextInt(4) == 0;
+            shard.whenWritten = () -> {
+                if (torn) {
+                    flip(0);
+                }
+            };
             countdown.set(random.nextInt(3) == 0 ? 1 + random.nextInt(20) : 0);
             boolean ended = false;
             try {

@@ -190,6 +190,45 @@ class ShardThreadTest {
         assertEquals(0, shards.totals().objects());
     }
 
+    /** The part of the area was another request's when its call came: each call stores its own value, or none, once. */
+    @Test
+    void aLateCallFindsAnotherRequestsValue() {
+        MemorySegment area = Arena.ofAuto().allocate(REGION, 4096);
+        RegionHolders holders = new RegionHolders(area, REGION, 1);
+        hold(holders);
+        HandedCall late = setInArea(holders, area, 40_000, 1);
+        area.set(JAVA_BYTE, 5, (byte) 1);
+        HandedCall next = setInArea(holders, area, 40_000, 2);
+        carryOut(late);
+        assertEquals(0, shards.totals().objects());
+        carryOut(next);
+        assertEquals(1, shards.totals().objects());
+        long version = stored(next).version;
+        // The late WRITE comes, and the late call again: it was answered, and its client has sent it as another one.
+        area.set(JAVA_BYTE, 5, (byte) 0);
+        carryOut(setInArea(holders, area, 40_000, 1));
+        assertEquals(version, stored(next).version);
+        carryOut(setInArea(holders, area, 40_000, 3));
+        assertTrue(stored(next).version != version);
+    }
+
+    private void carryOut(HandedCall set) {
+        ShardThread owner = owner(set);
+        owner.hand(set);
+        while (owner.run(false)) {
+            Thread.onSpinWait();
+        }
+        assertTrue(calls.takeAnswer());
+    }
+
+    /** The object that a call has stored. */
+    private ShardAnswer stored(HandedCall call) {
+        ShardAnswer answer = new ShardAnswer();
+        shards.shard(call.shard).call(LeasedCalls.GET, call.request, 0, call.hash, answer);
+        assertEquals(KvStatus.DONE, answer.status);
+        return answer;
+    }
+
     /** A long value is copied in steps, between which the thread carries out other calls. */
     @Test
     void otherCallsDoNotWaitForALongValue() {
@@ -273,9 +312,7 @@ class ShardThreadTest {
 
     /** Writes a report of READs of the object that a call has stored. */
     private void writeReport(long number, HandedCall stored, int reads) {
-        ShardAnswer answer = new ShardAnswer();
-        shards.shard(stored.shard).call(LeasedCalls.GET, stored.request, 0, stored.hash, answer);
-        assertEquals(KvStatus.DONE, answer.status);
+        ShardAnswer answer = stored(stored);
         long at = ReportRing.placeOf(number);
         LeasedCalls.report(ringArea, at + ReportRing.REPORT, 7, shards.number(stored.shard), 1);
         LeasedCalls.reported(ringArea, at + ReportRing.REPORT, 0, answer.unit, reads, answer.incarnation);
