@@ -176,13 +176,17 @@ public final class FarMap implements AutoCloseable {
         return new MapSession(engineSession(places), () -> engineSession(places));
     }
 
-    /** Opens a session under the present leases, or under the next ones if these end meanwhile. */
+    /**
+     * Opens a session under the present leases; or under the next ones, if these are there when it fails. A session
+     * whose leases end as soon as it is open continues under the next ones, as any other does. While the map has no
+     * leases it fails.
+     */
     private EngineSession engineSession(int places) {
         while (true) {
             EngineConnection of = now;
             try {
                 return of.session(places, tally);
-            } catch (MapException | ControlException | IllegalStateException e) {
+            } catch (RuntimeException e) {
                 if (of == now) {
                     throw e;
                 }

@@ -131,6 +131,10 @@ final class LeasedConnection implements EngineConnection {
         int number;
         long name;
         synchronized (this) {
+            if (ended || closed) {
+                throw new IllegalStateException(
+                        "this connection to the map " + name() + " has ended: open the map again");
+            }
             number = numbers.nextClearBit(0);
             if (number == LeasedCalls.MOST_SESSIONS) {
                 throw new MapException("a process with more than " + LeasedCalls.MOST_SESSIONS
@@ -243,10 +247,15 @@ final class LeasedConnection implements EngineConnection {
         return ended && sessions == 0;
     }
 
+    /** A session that is opened meanwhile keeps it open, or is refused. */
     private void closeUnused() {
-        if (isUnused()) {
-            close();
+        synchronized (this) {
+            if (closed || !isUnused()) {
+                return;
+            }
+            closed = true;
         }
+        closeAll();
     }
 
     @Override
@@ -265,6 +274,10 @@ final class LeasedConnection implements EngineConnection {
             }
             closed = true;
         }
+        closeAll();
+    }
+
+    private void closeAll() {
         // From now on servers may hear that this process uses the map no more.
         space.leave();
         Closeables.all(membership, memory, pointers);

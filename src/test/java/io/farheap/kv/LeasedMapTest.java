@@ -15,6 +15,7 @@ import io.farheap.kv.contract.MapException;
 import io.farheap.kv.contract.VersionedValue;
 import io.farheap.kv.leased.client.LeasedPointers;
 import io.farheap.kv.leased.format.LeasedCalls;
+import io.farheap.kv.session.MapCountTotals;
 import io.farheap.kv.space.PointerCache;
 import io.farheap.remote.RemoteMemory;
 import io.farheap.testing.Fields;
@@ -90,6 +91,24 @@ class LeasedMapTest {
                 Object unused = Fields.get(memory, "onLost", Object.class);
                 assertFalse(Fields.get(unused, "cache", PointerCache.class).holdsMemory());
             }
+        }
+    }
+
+    /** It stays open for the sessions that it has; then its memory is closed, under no session that comes late. */
+    @Test
+    void aConnectionThatHasEndedOpensNoSession() {
+        try (FarMap map = leased(servers.startAll(1, REGIONS, REGION)).create();
+                MapSession before = map.openSession()) {
+            LeasedConnection connection = Fields.get(map, "now", LeasedConnection.class);
+            LeasedPointers pointers = Fields.get(connection, "pointers", LeasedPointers.class);
+            connection.end();
+            MapCountTotals tally = new MapCountTotals(List.of());
+            assertThrows(IllegalStateException.class, () -> connection.session(16, tally));
+            assertFalse(connection.isUnused());
+            assertTrue(pointers.holdsMemory());
+            before.close();
+            assertTrue(connection.isUnused());
+            assertFalse(pointers.holdsMemory());
         }
     }
 
