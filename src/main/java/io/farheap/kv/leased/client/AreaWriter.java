@@ -156,6 +156,7 @@ final class AreaWriter implements AutoCloseable {
     void moveTo(int another) {
         areas.give(server, part);
         server = another;
+        waits = false;
         rewind();
     }
 

@@ -128,6 +128,9 @@ final class ServerArea {
 
     /** Whether no part before one is waited for. */
     private boolean isNext(AreaPart part, long now) {
+        if (waiting.isEmpty()) {
+            return true;
+        }
         for (AreaPart each : waiting) {
             if (each == part) {
                 return true;
