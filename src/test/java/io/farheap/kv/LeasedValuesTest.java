@@ -359,7 +359,7 @@ class LeasedValuesTest {
         }
     }
 
-    /** One session of the process is not polled, and has so much of the area that there is no room for another value. */
+    /** One session of the process is not polled, and has so much of the area that another value has no room. */
     @Timeout(60)
     @Test
     void aSetEndsBesideASessionThatIsNotPolled() {

@@ -288,7 +288,7 @@ final class BlockSegments {
         return empties;
     }
 
-    /** How many blocks of a segment, of those that were handed out since it got its class, are in its list of free ones. */
+    /** How many blocks of a segment, of those handed out since it got its class, are in its list of free ones. */
     int freeBlocks(int segment) {
         int free = 0;
         int most = cut(segment);

@@ -712,6 +712,18 @@ final class ShardThread implements ServerWork, ShardOwner {
         }
     }
 
+    /** Answers a call that stores nothing. Its client makes it as another one; this one stores nothing later, either. */
+    private void answerForGood(HandedCall call, PendingCall pending, int status) {
+        RepeatableCalls calls = call.calls;
+        int place = LeasedCalls.callPlace(call.request, 0);
+        long count = LeasedCalls.callCount(call.request, 0);
+        if (calls != null && calls.begin(place, count)) {
+            answer.clear(status);
+            calls.end(place, count, answer, 0);
+        }
+        answer(pending, status);
+    }
+
     /** @return whether the call has ended */
     private boolean stage(HandedCall call, ServedShards shards, PendingCall pending) {
         LeasedShard shard = shards.shard(call.shard);
@@ -728,7 +740,7 @@ final class ShardThread implements ServerWork, ShardOwner {
             long area = areaAddress(call.held, call.request, 0);
             if (area == 0) {
                 shard.abandon(call.pieces);
-                answer(pending, LeasedCalls.NO_AREA);
+                answerForGood(call, pending, LeasedCalls.NO_AREA);
                 return true;
             }
             stagingIn = shard;
@@ -737,7 +749,7 @@ final class ShardThread implements ServerWork, ShardOwner {
                 return false;
             }
             if (status == KvStatus.NO_ROOM || status == LeasedCalls.TORN) {
-                answer(pending, status);
+                answerForGood(call, pending, status);
                 return true;
             }
             // If a condition does not hold, there are no pieces, and the call ends without them.

@@ -212,6 +212,19 @@ class ShardThreadTest {
         assertTrue(stored(next).version != version);
     }
 
+    /** The area comes back before the call comes again. */
+    @Test
+    void aCallThatWasRefusedStoresNothingLater() {
+        MemorySegment area = Arena.ofAuto().allocate(REGION, 4096);
+        RegionHolders holders = new RegionHolders(area, REGION, 1);
+        carryOut(setInArea(holders, area, 40_000, 1));
+        hold(holders);
+        carryOut(setInArea(holders, area, 40_000, 1));
+        assertEquals(0, shards.totals().objects());
+        carryOut(setInArea(holders, area, 40_000, 2));
+        assertEquals(1, shards.totals().objects());
+    }
+
     private void carryOut(HandedCall set) {
         ShardThread owner = owner(set);
         owner.hand(set);
