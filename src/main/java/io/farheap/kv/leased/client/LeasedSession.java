@@ -182,8 +182,12 @@ public final class LeasedSession implements EngineSession {
     private @Nullable KeyBatch batch;
     /** Why there is no queue of long calls. */
     private String refused = "";
-    /** Why a request ended as lost, or found no room. */
+    /** Why the request that ends next is lost, or finds no room. */
     private String refusal = "";
+    /** By place: the same, until the request is handed over; and of the one that was handed over last. */
+    private final String[] refusals;
+
+    private String lastRefusal = "";
     /** Whether a request waits for a part of an area, which other sessions have. */
     private boolean starved;
     /** When it may be asked for again. */
@@ -230,6 +234,8 @@ public final class LeasedSession implements EngineSession {
         buffer = memory.buffer();
         bytes = buffer.segment();
         places = new LeasedPlaces(requests);
+        refusals = new String[requests];
+        Arrays.fill(refusals, "");
         reportAt = LeasedPlaces.memoryBytes(requests);
         ready = new IntArrayQueue(Math.max(LEAST_QUEUE, requests), -1);
         for (int queue = 0; queue < QUEUES; queue++) {
@@ -1116,6 +1122,8 @@ public final class LeasedSession implements EngineSession {
         if (status != KvStatus.DONE && reader.isOf(place)) {
             releaseReader();
         }
+        refusals[place] = refusal;
+        refusal = "";
         int follower = places.end(place, status);
         counts.ended(places.kind[place], status);
         if (follower != LeasedPlaces.NO_PLACE) {
@@ -1388,6 +1396,9 @@ public final class LeasedSession implements EngineSession {
         int length = places.foundBytes[place];
         MemorySegment memory = reader.isOf(place) ? reader.value() : bytes;
         KeyBatch of = places.ofBatch[place] ? batch : null;
+        if (of == null || !refusals[place].isEmpty()) {
+            lastRefusal = refusals[place];
+        }
         try {
             if (of == null) {
                 to.completed(places.tag[place], status, memory, at, length);
@@ -1461,7 +1472,7 @@ public final class LeasedSession implements EngineSession {
                 return ": the connection to " + server + " has failed";
             }
         }
-        return refusal.isEmpty() ? refused : refusal;
+        return lastRefusal.isEmpty() ? refused : lastRefusal;
     }
 
     @Override
