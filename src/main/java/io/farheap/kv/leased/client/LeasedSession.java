@@ -392,7 +392,11 @@ public final class LeasedSession implements EngineSession {
 
     /** The server that has a request's key. */
     private int serverOf(int place) {
-        int server = space.serverOfKey(places.hash[place]);
+        return known(space.serverOfKey(places.hash[place]));
+    }
+
+    /** A server that may have joined since the session was opened. */
+    private int known(int server) {
         if (server >= full[0].length) {
             int servers = space.servers();
             long now = nanoTime.getAsLong();
@@ -1214,7 +1218,8 @@ public final class LeasedSession implements EngineSession {
     private boolean addReported(int number, long place, long incarnation, int uses) {
         if (number == 0) {
             int shard = LeasedCalls.shard(place);
-            if (!mayReport(space.serverOf(shard))) {
+            int server = known(space.serverOf(shard));
+            if (!space.hasServer(server) || !mayReport(server)) {
                 return false;
             }
             reportedShard = shard;
