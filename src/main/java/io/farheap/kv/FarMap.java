@@ -176,13 +176,17 @@ public final class FarMap implements AutoCloseable {
         return new MapSession(engineSession(places), () -> engineSession(places));
     }
 
-    /** Opens a session under the present leases, or under the next ones if these end meanwhile. */
+    /**
+     * Opens a session under the present leases; or under the next ones, if these are there when it fails. A session
+     * whose leases end as soon as it is open continues under the next ones, as any other does. While the map has no
+     * leases it fails.
+     */
     private EngineSession engineSession(int places) {
         while (true) {
             EngineConnection of = now;
             try {
                 return of.session(places, tally);
-            } catch (MapException | ControlException | IllegalStateException e) {
+            } catch (RuntimeException e) {
                 if (of == now) {
                     throw e;
                 }
@@ -192,11 +196,14 @@ public final class FarMap implements AutoCloseable {
 
     /** Opens a session with pointers of its own, as one of another process has. */
     MapSession openSession(PointerCache pointers) {
-        MapConnection of = disaggregated("have other pointers", "they are of its process");
         return new MapSession(
-                of.session(REQUESTS, pointers, tally),
+                withPointers().session(REQUESTS, pointers, tally),
                 // Eras begin again with a connection.
-                () -> of.session(REQUESTS, new PointerCache(pointers.capacity()), tally));
+                () -> withPointers().session(REQUESTS, new PointerCache(pointers.capacity()), tally));
+    }
+
+    private MapConnection withPointers() {
+        return disaggregated("have other pointers", "they are of its process");
     }
 
     /**
@@ -220,7 +227,7 @@ public final class FarMap implements AutoCloseable {
     }
 
     private static final String AS_MADE =
-            "its memory and its servers are those that it was made with; create one with more, or a map of the"
+            "each of its servers has the memory that it was made or has joined with; add a server, or make a map of the"
                     + " disaggregated engine";
 
     /** The connection, for what only the disaggregated engine can do. @param why a leased map cannot, and a remedy */
@@ -248,15 +255,15 @@ public final class FarMap implements AutoCloseable {
      * Has every server account for its blocks: each is named by a slot, held by a session or free, and none has two
      * owners. Servers collect the blocks that dead processes left while they do so. If a process was killed, this waits
      * until its lease ends. If other processes use the map meanwhile, blocks change hands while they are counted, so
-     * this repeats the audit a few times.
+     * this repeats the audit a few times. The shards of a leased map account for their blocks between two calls.
      *
      * @throws MapException if a server does not answer
      */
     public MapAudit audit() {
-        MapConnection of = disaggregated(
-                "be audited",
-                "each of its servers keeps account of its blocks alone; see maps.blocks among"
-                        + " the server's counters");
+        if (now instanceof LeasedConnection leased) {
+            return leased.audit();
+        }
+        MapConnection of = disaggregated("be audited");
         MapAudit found = MapAudit.of(of.servers, of.keeper.tasks());
         for (int again = 0; again < AUDITS && !found.quiet(); again++) {
             found = MapAudit.of(of.servers, of.keeper.tasks()).after(found);
@@ -303,6 +310,8 @@ public final class FarMap implements AutoCloseable {
      * table, so it can be {@linkplain #drain drained} again, and if it is lost, only the objects on it are lost.
      * Processes that open the map later learn this address from the map.
      *
+     * <p>A server that joins a leased map takes over its share of the keys, which are misses then.
+     *
      * @param hostPort of the server; all processes must reach it by this address
      * @param bytes of the server, rounded up to whole regions
      * @throws IllegalArgumentException if the map has that server already, its regions are of another size, or a map
@@ -312,8 +321,12 @@ public final class FarMap implements AutoCloseable {
      *     the server within 60 s, which is part of the map then
      */
     public void addServer(String hostPort, long bytes) {
-        int regions = regions(bytes, 1);
         synchronized (memoryChange) {
+            if (now instanceof LeasedConnection leased) {
+                leased.join(hostPort, bytes);
+                return;
+            }
+            int regions = regions(bytes, 1);
             MapConnection of = disaggregated("grow");
             new ServerJoin(of.servers, of.growth).join(hostPort, regions);
         }
@@ -325,6 +338,9 @@ public final class FarMap implements AutoCloseable {
      * Objects that could not be moved in time are evicted. All other objects can be found throughout. If the server is
      * lost, its objects are gone, and the map continues without it; requests for objects to which a process may have
      * pointers end as lost until all processes know that the server has left.
+     *
+     * <p>Of a leased map any server can leave but the last of those that the map was made on. Its objects are not moved:
+     * they count as evicted.
      *
      * @param hostPort as it was added
      * @param within the time for moving and evicting; moving ends after three quarters of it. Until all processes know
@@ -340,6 +356,9 @@ public final class FarMap implements AutoCloseable {
     /** The same. @param progress is called now and then, on this thread, with the totals so far */
     public MapDrain drain(String hostPort, Duration within, Consumer<MapDrain> progress) {
         synchronized (memoryChange) {
+            if (now instanceof LeasedConnection leased) {
+                return leased.drain(hostPort);
+            }
             MapConnection of = disaggregated("be drained");
             return new ServerDrain(of.servers, of.space, of.keeper.tasks(), of.growth, () -> movingSession(of))
                     .drain(hostPort, within, progress);

@@ -14,7 +14,11 @@ import io.farheap.kv.keeper.MapKeeper;
 import io.farheap.kv.keeper.MapServers;
 import io.farheap.kv.keeper.SynchronizedMapClock;
 import io.farheap.kv.keeper.TableReplacer;
+import io.farheap.kv.leased.client.LeasedMembership;
 import io.farheap.kv.leased.client.LeasedPointers;
+import io.farheap.kv.leased.client.LeasedSpace;
+import io.farheap.kv.leased.client.ShardLines;
+import io.farheap.kv.leased.client.ShardReplacer;
 import io.farheap.kv.leased.format.LeasedDescriptor;
 import io.farheap.kv.space.PointerCache;
 import io.farheap.kv.space.SpaceMemory;
@@ -28,7 +32,6 @@ import io.farheap.verbs.PortOptions;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.SortedMap;
@@ -39,7 +42,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.IntFunction;
 import java.util.function.LongSupplier;
-import java.util.stream.IntStream;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Names a map, and creates it or opens it. One thread. */
@@ -52,13 +55,16 @@ public final class FarMapBuilder {
      */
     public static final String LEASED = "leased";
 
+    /** The first of {@link #leaseTerms}, if they are not given. */
+    public static final Duration LEASE_STEP = Duration.ofSeconds(1);
+    /** The longest of {@link #leaseTerms}, if they are not given. */
+    public static final Duration LEASE_LONGEST = Duration.ofSeconds(10);
+
     private static final long DEFAULT_MEMORY = 1L << 30;
     /** The number of objects, if {@link #objects} was not called, is one for each so many bytes of memory. */
     private static final long DEFAULT_OBJECT_BYTES = 512;
 
     private static final long MOST_POINTERS = 1 << 30;
-    private static final Duration DEFAULT_TERM = Duration.ofSeconds(1);
-    private static final Duration DEFAULT_MOST_TERM = Duration.ofSeconds(10);
 
     private String name = "";
     private String token = "";
@@ -72,9 +78,10 @@ public final class FarMapBuilder {
     private EvictionSettings policy = EvictionSettings.ADAPTIVE;
     private MapEngine engine = MapEngine.DISAGGREGATED;
     private @Nullable Duration term;
-    private Duration mostTerm = DEFAULT_MOST_TERM;
+    private Duration mostTerm = LEASE_LONGEST;
     private int queues = LeasedDescriptor.MOST_QUEUES;
     private boolean reports = true;
+    private boolean writtenReports;
     private LongSupplier leaseClock = System::nanoTime;
     private @Nullable Duration life;
     private Duration replaceAfter = Duration.ofMinutes(5);
@@ -169,8 +176,7 @@ public final class FarMapBuilder {
 
     /**
      * How the map's clients and servers share the work: {@link #DISAGGREGATED}, the default, or {@link #LEASED}. A
-     * leased map has no policy, and lies on the servers that it was made on, with the memory that it was made with.
-     * Only for creating a map.
+     * leased map has no policy, and moves no objects when servers join or leave. Only for creating a map.
      *
      * @throws IllegalArgumentException if there is no engine of that name
      */
@@ -220,6 +226,17 @@ public final class FarMapBuilder {
      */
     public FarMapBuilder reports(boolean value) {
         reports = value;
+        return this;
+    }
+
+    /**
+     * Whether this process writes what it reports to the servers of a leased map into memory of its own there, instead
+     * of sending it; false by default. A server merges such reports when it serves calls, and none wakes it. They take
+     * one region of each server, as values in pieces do; if a server has none left, reports are sent to it. Other
+     * processes choose for themselves.
+     */
+    public FarMapBuilder writtenReports(boolean value) {
+        writtenReports = value;
         return this;
     }
 
@@ -402,6 +419,7 @@ public final class FarMapBuilder {
         same.without = without;
         same.pointers = pointers;
         same.reports = reports;
+        same.writtenReports = writtenReports;
         same.leaseClock = leaseClock;
         AtomicReference<Runnable> onLost = new AtomicReference<>(() -> {});
         FarMap.ReopeningWay again = addresses -> {
@@ -450,6 +468,10 @@ public final class FarMapBuilder {
             throw new IllegalArgumentException((reports ? queues + " LRU queues" : "no reports of READs")
                     + " in a map of the disaggregated engine, which has neither queues nor reports; leave that out, or"
                     + " make a leased map");
+        }
+        if (writtenReports) {
+            throw new IllegalArgumentException("written reports in a map of the disaggregated engine, which has no "
+                    + "reports; leave them out, or make a leased map");
         }
         SpaceShape.of(regionBytes, regions, wanted);
         MapDescriptor descriptor = new MapDescriptor(
@@ -520,58 +542,113 @@ public final class FarMapBuilder {
                 each,
                 regionBytes,
                 wanted,
-                Objects.requireNonNullElse(term, DEFAULT_TERM).toNanos(),
+                Objects.requireNonNullElse(term, LEASE_STEP).toNanos(),
                 mostTerm.toNanos(),
                 queues,
-                KeyHash.random(new SecureRandom()));
+                KeyHash.random(new SecureRandom()),
+                replaceMillis(),
+                0);
         // Refuses what cannot be before a server is asked for memory.
         descriptor.shape();
         List<RemoteSpace> spaces = spaces(remote, attached, key, stack, each, true, number -> descriptor
                 .of(number)
                 .encode());
-        return leased(remote, descriptor, spaces);
+        TreeMap<Integer, RemoteSpace> byNumber = new TreeMap<>();
+        spaces.forEach(space -> byNumber.put(byNumber.size(), space));
+        return leased(remote, key, descriptor, byNumber, new FoundParts());
     }
 
-    private FarMap.ConnectionMaker leased(RemoteMemory remote, LeasedDescriptor descriptor, List<RemoteSpace> spaces) {
-        LeasedPointers kept = new LeasedPointers(pointers, reports);
+    /**
+     * Opens a leased map.
+     *
+     * @param made the map's servers that answer
+     * @param found what was found on all that were named
+     */
+    private FarMap.ConnectionMaker leased(
+            RemoteMemory remote,
+            SpaceKey key,
+            LeasedDescriptor map,
+            SortedMap<Integer, RemoteSpace> made,
+            FoundParts found) {
+        try (CloseStack stack = new CloseStack()) {
+            ShardLines lines = stack.add(new ShardLines(remote));
+            ShardReplacer.JoinedServers joins = (number, address) -> joined(remote, key, map, number, address);
+            ShardReplacer.UsedEdition edition = agreed(
+                    found,
+                    () -> new ShardReplacer(
+                                    lines, map, joins, made, found.missing.size(), found.lost > 0, without)
+                            .agree());
+            made.forEach((number, space) -> {
+                boolean isPresent = edition.spaces().containsKey(number);
+                if (!isPresent) {
+                    lines.leave(number);
+                }
+                if (!isPresent && number < Long.SIZE && (edition.directory().drained() >>> number & 1) != 0) {
+                    // Processes that have not heard of it may still ask it; the one that has taken it out ends it.
+                    remote.detach(space.server());
+                } else if (!isPresent) {
+                    dropLeft(remote, key, space);
+                }
+            });
+            LeasedSpace space = new LeasedSpace(map, edition);
+            LeasedMembership membership = stack.add(new LeasedMembership(remote, space, lines, joins));
+            LeasedPointers kept = stack.add(new LeasedPointers(pointers, reports));
+            LeasedConnection connection =
+                    new LeasedConnection(remote, key, space, membership, kept, without, leaseClock)
+                            .writingReports(writtenReports);
+            stack.keep();
+            return _ -> connection;
+        }
+    }
+
+    /** A leased map's part on a server that has joined; null if it does not answer, or has none. */
+    private static @Nullable RemoteSpace joined(
+            RemoteMemory remote, SpaceKey key, LeasedDescriptor map, int number, String address) {
+        RemoteServer server;
         try {
-            LeasedConnection made = new LeasedConnection(remote, descriptor, spaces, kept, leaseClock);
-            return _ -> made;
-        } catch (Throwable e) {
-            Closeables.after(e, kept);
-            throw e;
+            server = remote.attach(address);
+        } catch (ControlException e) {
+            return null;
         }
+        try {
+            RemoteSpace space = remote.openSpace(server, key);
+            LeasedDescriptor own = LeasedDescriptor.decode(space.descriptor(), space.toString());
+            if (own.belongsTo(map) && own.server() == number) {
+                return space;
+            }
+        } catch (ControlException | MapException e) {
+            // It has another map's part now, or none.
+        }
+        remote.detach(server);
+        return null;
     }
 
-    private FarMap.ConnectionMaker openLeased(RemoteMemory remote, List<RemoteSpace> parts) {
-        List<LeasedDescriptor> descriptors = parts.stream()
-                .map(space -> LeasedDescriptor.decode(space.descriptor(), space.toString()))
-                .toList();
-        LeasedDescriptor first = descriptors.getFirst();
-        for (RemoteSpace part : parts) {
-            if (part.regions().size() < first.regionsOfEach()) {
+    private FarMap.ConnectionMaker openLeased(RemoteMemory remote, SpaceKey key, FoundParts found) {
+        TreeMap<Integer, RemoteSpace> made = new TreeMap<>();
+        RemoteSpace any = found.all.getFirst();
+        LeasedDescriptor map = LeasedDescriptor.decode(any.descriptor(), any.toString()).of(0);
+        for (RemoteSpace part : found.all) {
+            LeasedDescriptor own = LeasedDescriptor.decode(part.descriptor(), part.toString());
+            if (!own.joined() && part.regions().size() < own.regionsOfEach()) {
                 throw new MapException(part + " has " + part.regions().size() + " regions, and its descriptor says "
-                        + first.regionsOfEach() + "; drop it with kv drop --parts");
+                        + own.regionsOfEach() + "; drop it with kv drop --parts");
+            }
+            if (!own.belongsTo(map)) {
+                throw new MapException(part + " is of another map than " + any + "; name the servers of one map");
+            }
+            if (own.joined()) {
+                // The map says where it is.
+                remote.detach(part.server());
+            } else if (made.put(own.server(), part) != null) {
+                throw new MapException("two servers say that they are the same one of map " + name
+                        + "; name each server by one address, once");
             }
         }
-        for (int i = 1; i < parts.size(); i++) {
-            if (!descriptors.get(i).belongsTo(first)) {
-                throw new MapException(
-                        parts.get(i) + " is of another map than " + parts.getFirst() + "; name the servers of one map");
-            }
+        if (made.isEmpty()) {
+            throw new MapException(
+                    "map " + name + " was made on other servers, and 0 of these were named; name all of them");
         }
-        List<RemoteSpace> inOrder = IntStream.range(0, parts.size())
-                .boxed()
-                .sorted(Comparator.comparingInt(i -> descriptors.get(i).server()))
-                .map(parts::get)
-                .toList();
-        long different =
-                descriptors.stream().map(LeasedDescriptor::server).distinct().count();
-        if (first.servers() != parts.size() || different != parts.size()) {
-            throw new MapException("map " + name + " was made on " + first.servers() + " servers, and " + different
-                    + " of these were named; name all of them, each once");
-        }
-        return leased(remote, first, inOrder);
+        return leased(remote, key, map, made, found);
     }
 
     private int regionsOfEach(long regionBytes, int of) {
@@ -604,13 +681,8 @@ public final class FarMapBuilder {
     private FarMap.ConnectionMaker open(RemoteMemory remote, ProcessPointers kept, SpaceKey key, CloseStack unused) {
         FoundParts found = parts(remote, key);
         if (found.leased) {
-            if (!without.isEmpty()) {
-                throw new MapException("a leased map cannot be opened without " + without
-                        + ", which had a part of the keys; drop what is left of it with kv drop --parts");
-            }
-            refuseMissing(found);
             kept.cache.close();
-            return openLeased(remote, found.all);
+            return openLeased(remote, key, found);
         }
         MapDescriptor map = found.map;
         if (map == null) {
@@ -631,9 +703,21 @@ public final class FarMapBuilder {
     /** Finds out which of the servers that the map was made on have the table. */
     private SortedMap<Integer, RemoteSpace> agreed(
             RemoteMemory remote, SpaceKey key, MapServers servers, MapDescriptor map, FoundParts found) {
-        SortedMap<Integer, RemoteSpace> present;
+        SortedMap<Integer, RemoteSpace> present = agreed(
+                found,
+                () -> new TableReplacer(servers, map, found.made, found.missing.size(), found.lost > 0).agree());
+        found.made.forEach((number, space) -> {
+            if (!present.containsKey(number)) {
+                dropLeft(remote, key, space);
+            }
+        });
+        return present;
+    }
+
+    /** Finds or makes an edition; if that fails, says which server is missing. */
+    private static <T> T agreed(FoundParts found, Supplier<T> edition) {
         try {
-            present = new TableReplacer(servers, map, found.made, found.missing.size(), found.lost > 0).agree();
+            return edition.get();
         } catch (MapException e) {
             if (found.missing.isEmpty()) {
                 throw e;
@@ -641,12 +725,6 @@ public final class FarMapBuilder {
             ControlException why = found.missing.getFirst();
             throw new ControlException(why.code(), missing(why, found) + "; " + e.getMessage(), why);
         }
-        found.made.forEach((number, space) -> {
-            if (!present.containsKey(number)) {
-                dropLeft(remote, key, space);
-            }
-        });
-        return present;
     }
 
     /** A server was lost and has been replaced, and answers again. */

@@ -1,17 +1,23 @@
 package io.farheap.kv;
 
+import io.farheap.control.SpaceKey;
+import io.farheap.kv.contract.MapDrain;
 import io.farheap.kv.contract.MapException;
+import io.farheap.kv.leased.client.ClientAreas;
+import io.farheap.kv.leased.client.LeasedMembership;
 import io.farheap.kv.leased.client.LeasedPointers;
 import io.farheap.kv.leased.client.LeasedSession;
 import io.farheap.kv.leased.client.LeasedSpace;
 import io.farheap.kv.leased.client.ShardCensus;
+import io.farheap.kv.leased.client.ShardLines;
+import io.farheap.kv.leased.client.ShardMigration;
 import io.farheap.kv.leased.format.LeasedCalls;
-import io.farheap.kv.leased.format.LeasedDescriptor;
 import io.farheap.kv.leased.format.ShardShape;
 import io.farheap.kv.leased.format.ShardTotals;
 import io.farheap.kv.session.EngineSession;
 import io.farheap.kv.session.MapCountTotals;
 import io.farheap.lifetime.Closeables;
+import io.farheap.memory.ByteSize;
 import io.farheap.remote.RemoteMemory;
 import io.farheap.remote.RemoteSpace;
 import io.farheap.remote.contract.RemoteServer;
@@ -27,12 +33,22 @@ import java.util.stream.Stream;
  */
 final class LeasedConnection implements EngineConnection {
 
+    /** A server has memory for as many requests of a session, at least. */
+    private static final int LEAST_PLACES = 16;
+
     private final RemoteMemory memory;
+    private final SpaceKey key;
     private final LeasedSpace space;
+    private final LeasedMembership membership;
     private final LeasedPointers pointers;
+    private final String without;
+    private final ClientAreas areas;
     private final LongSupplier leaseClock;
     /** The numbers that sessions have. */
     private final BitSet numbers = new BitSet();
+
+    /** By number: how many requests the last session of that number has or had, for which servers have memory. */
+    private final int[] places = new int[LeasedCalls.MOST_SESSIONS];
 
     private long opened;
     private int sessions;
@@ -40,22 +56,59 @@ final class LeasedConnection implements EngineConnection {
     private boolean closed;
 
     /**
-     * @param memory closed with this, as are the pointers
-     * @param spaces of all servers, in the order of their numbers
+     * @param memory closed with this, as are the membership and the pointers
+     * @param without a server that is lost for good, without which the process has opened the map; empty if there is
+     *     none
      * @param leaseClock by which leases are counted here, in ns
      */
     LeasedConnection(
             RemoteMemory memory,
-            LeasedDescriptor map,
-            List<RemoteSpace> spaces,
+            SpaceKey key,
+            LeasedSpace space,
+            LeasedMembership membership,
             LeasedPointers pointers,
+            String without,
             LongSupplier leaseClock) {
         this.memory = memory;
+        this.key = key;
+        this.space = space;
+        this.membership = membership;
         this.pointers = pointers;
+        this.without = without;
         this.leaseClock = leaseClock;
-        space = new LeasedSpace(map, spaces);
-        // A server that serves no leased maps is named now, and not by each request.
-        ShardCensus.of(memory, space);
+        areas = new ClientAreas(memory, space);
+    }
+
+    /** Takes a server out of the map. Its objects are not moved. */
+    MapDrain drain(String hostPort) {
+        if (hostPort.equals(without) && !servers().contains(hostPort)) {
+            // It was replaced when the map was opened: what it had is lost.
+            return new MapDrain(0, 0, 0, 0);
+        }
+        long evicted = new ShardMigration(memory, key, space).leave(hostPort);
+        return new MapDrain(evicted, 0, evicted, 0);
+    }
+
+    /** Has all servers account for their blocks. */
+    MapAudit audit() {
+        return MapAudit.of(ShardLines.audit(memory, space));
+    }
+
+    /** Has a server join. */
+    void join(String hostPort, long bytes) {
+        long regionBytes = space.map().regionBytes();
+        long most = (ShardShape.MOST_SHARDS / space.map().shape().perRegion()) * regionBytes;
+        if (bytes < 1 || bytes > most) {
+            throw new IllegalArgumentException("a map that grows by " + ByteSize.text(bytes)
+                    + "; this one grows by 1 byte to " + ByteSize.text(most));
+        }
+        new ShardMigration(memory, key, space).join(hostPort, Math.toIntExact(Math.ceilDiv(bytes, regionBytes)));
+    }
+
+    /** Sessions write their reports of READs into memory of this process's at the servers, instead of sending them. */
+    LeasedConnection writingReports(boolean write) {
+        areas.writeReports(write);
+        return this;
     }
 
     @Override
@@ -69,18 +122,25 @@ final class LeasedConnection implements EngineConnection {
     }
 
     @Override
-    public void start() {}
+    public void start() {
+        membership.start();
+    }
 
     @Override
     public EngineSession session(int requests, MapCountTotals tally) {
         int number;
         long name;
         synchronized (this) {
+            if (ended || closed) {
+                throw new IllegalStateException(
+                        "this connection to the map " + name() + " has ended: open the map again");
+            }
             number = numbers.nextClearBit(0);
             if (number == LeasedCalls.MOST_SESSIONS) {
                 throw new MapException("a process with more than " + LeasedCalls.MOST_SESSIONS
                         + " sessions of a leased map; close some, or let threads share them");
             }
+            reserve(number, requests);
             numbers.set(number);
             sessions++;
             name = LeasedCalls.session(number, ++opened);
@@ -88,13 +148,28 @@ final class LeasedConnection implements EngineConnection {
         Runnable onClose = () -> sessionClosed(number);
         EngineSession session = null;
         try {
-            session = new LeasedSession(memory, space, name, pointers, requests, tally, leaseClock, onClose);
+            session = new LeasedSession(memory, space, name, pointers, areas, requests, tally, leaseClock, onClose);
             return session;
         } finally {
             if (session == null) {
                 sessionClosed(number);
             }
         }
+    }
+
+    /** Servers keep the last answer of each request of a session, until a later session has its number. */
+    private void reserve(int number, int requests) {
+        long others = 0;
+        for (int each = 0; each < places.length; each++) {
+            others += each == number ? 0 : places[each];
+        }
+        int more = Math.max(requests, LEAST_PLACES);
+        if (others + more > LeasedCalls.MOST_PLACES) {
+            throw new MapException("a session of " + requests + " requests in a process whose other sessions of the map"
+                    + " have " + others + "; all together have at most " + LeasedCalls.MOST_PLACES
+                    + ": close some, or open them with fewer");
+        }
+        places[number] = more;
     }
 
     private void sessionClosed(int number) {
@@ -110,7 +185,7 @@ final class LeasedConnection implements EngineConnection {
         ShardTotals totals = ShardCensus.of(memory, space);
         ShardShape shape = space.map().shape();
         return new MapStats(
-                space.map().regions(),
+                space.spaces().stream().mapToInt(each -> each.regions().size()).sum(),
                 space.map().regionBytes(),
                 totals.shards() * shape.entries(),
                 totals.objects(),
@@ -137,7 +212,9 @@ final class LeasedConnection implements EngineConnection {
 
     @Override
     public List<String> addresses() {
-        return Stream.concat(lost().map(RemoteServer::address), servers().stream())
+        return Stream.concat(
+                        lost().map(RemoteServer::address),
+                        space.madeOn().stream().map(each -> each.server().address()))
                 .distinct()
                 .toList();
     }
@@ -152,6 +229,7 @@ final class LeasedConnection implements EngineConnection {
         // A request in flight ends only when its call can no longer be carried out after one under the new leases.
         space.beginEnd();
         Closeables.all(
+                membership,
                 () -> Closeables.all(memory.servers().stream()
                         .map(server -> (AutoCloseable) () -> memory.detach(server))
                         .toList()),
@@ -169,10 +247,15 @@ final class LeasedConnection implements EngineConnection {
         return ended && sessions == 0;
     }
 
+    /** A session that is opened meanwhile keeps it open, or is refused. */
     private void closeUnused() {
-        if (isUnused()) {
-            close();
+        synchronized (this) {
+            if (closed || !isUnused()) {
+                return;
+            }
+            closed = true;
         }
+        closeAll();
     }
 
     @Override
@@ -191,6 +274,12 @@ final class LeasedConnection implements EngineConnection {
             }
             closed = true;
         }
-        Closeables.all(memory, pointers);
+        closeAll();
+    }
+
+    private void closeAll() {
+        // From now on servers may hear that this process uses the map no more.
+        space.leave();
+        Closeables.all(membership, memory, pointers);
     }
 }

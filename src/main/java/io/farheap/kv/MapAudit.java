@@ -32,7 +32,10 @@ public final class MapAudit {
         return account.pooled();
     }
 
-    /** Blocks that sessions hold: free, not cut from their segment yet, or of a request under way. */
+    /**
+     * Blocks that sessions hold: free, not cut from their segment yet, or of a request under way; of a leased map, those
+     * that are no object's any more, and leased.
+     */
     public long held() {
         return account.held();
     }
@@ -58,6 +61,11 @@ public final class MapAudit {
      */
     public Set<Long> twice() {
         return twice;
+    }
+
+    /** What the servers of a leased map have found. */
+    static MapAudit of(BlockAudit account) {
+        return new MapAudit(account, Set.of());
     }
 
     /** Has every server account for its blocks. */

@@ -85,17 +85,18 @@ public record MapStats(
     public String toString() {
         return String.format(
                 Locale.ROOT,
-                "%,d objects in blocks of %s together, %,d history entries, %,d slots; %s of %s for blocks "
-                        + "are taken; %d %s of %s; %,d segments emptied for other sizes",
+                "%,d objects in blocks of %s together, %s%,d slots; %s of %s for blocks are taken; %d %s of %s%s",
                 objects,
                 ByteSize.text(blockBytes),
-                history,
+                history == 0 ? "" : String.format(Locale.ROOT, "%,d history entries, ", history),
                 slots,
                 ByteSize.text(segmentBytesTaken),
                 ByteSize.text(segmentBytes),
                 regions,
                 Plurals.noun(regions, "region"),
                 ByteSize.text(regionBytes),
-                segmentsEmptied);
+                segmentsEmptied == 0
+                        ? ""
+                        : String.format(Locale.ROOT, "; %,d segments emptied for other sizes", segmentsEmptied));
     }
 }

@@ -14,6 +14,8 @@ import io.farheap.kv.contract.MapCounts;
 import io.farheap.kv.contract.MapException;
 import io.farheap.kv.contract.VersionedValue;
 import io.farheap.kv.leased.client.LeasedPointers;
+import io.farheap.kv.leased.format.LeasedCalls;
+import io.farheap.kv.session.MapCountTotals;
 import io.farheap.kv.space.PointerCache;
 import io.farheap.remote.RemoteMemory;
 import io.farheap.testing.Fields;
@@ -89,6 +91,24 @@ class LeasedMapTest {
                 Object unused = Fields.get(memory, "onLost", Object.class);
                 assertFalse(Fields.get(unused, "cache", PointerCache.class).holdsMemory());
             }
+        }
+    }
+
+    /** It stays open for the sessions that it has; then its memory is closed, under no session that comes late. */
+    @Test
+    void aConnectionThatHasEndedOpensNoSession() {
+        try (FarMap map = leased(servers.startAll(1, REGIONS, REGION)).create();
+                MapSession before = map.openSession()) {
+            LeasedConnection connection = Fields.get(map, "now", LeasedConnection.class);
+            LeasedPointers pointers = Fields.get(connection, "pointers", LeasedPointers.class);
+            connection.end();
+            MapCountTotals tally = new MapCountTotals(List.of());
+            assertThrows(IllegalStateException.class, () -> connection.session(16, tally));
+            assertFalse(connection.isUnused());
+            assertTrue(pointers.holdsMemory());
+            before.close();
+            assertTrue(connection.isUnused());
+            assertFalse(pointers.holdsMemory());
         }
     }
 
@@ -231,6 +251,53 @@ class LeasedMapTest {
         }
     }
 
+    /** Servers have memory for so many requests of a process; a session that has none is refused when it is opened. */
+    @Test
+    void aProcessHasABoundedNumberOfRequests() {
+        try (FarMap map = leased(servers.startAll(1, REGIONS, REGION)).create()) {
+            LeasedConnection connection = Fields.get(map, "now", LeasedConnection.class);
+            int[] places = Fields.get(connection, "places", int[].class);
+            places[1000] = LeasedCalls.MOST_PLACES - 16;
+            map.openSession(1).close();
+            try (MapSession session = map.openSession(16)) {
+                session.set(TestServers.key(1), new byte[1]);
+                MapException e = assertThrows(MapException.class, () -> map.openSession(1));
+                assertTrue(String.valueOf(e.getMessage()).contains("at most 131072"), e::getMessage);
+            }
+            map.openSession(16).close();
+        }
+    }
+
+    /** A request that a server refuses says why. */
+    @Test
+    void aRequestOfAMapThatHasEndedSaysSo() {
+        String[] one = servers.startAll(1, REGIONS, REGION);
+        try (FarMap map = leased(one).create();
+                MapSession session = map.openSession()) {
+            servers.named(one).open().drop();
+            MapException e = assertThrows(MapException.class, () -> session.get(TestServers.key(1)));
+            assertTrue(String.valueOf(e.getMessage()).contains("says that the map has ended"), e::getMessage);
+        }
+    }
+
+    /** Two servers of the same name and token have parts of two maps, of two engines. */
+    @Test
+    void serversOfTwoMapsAreNotOpenedAsOne() {
+        String[] two = servers.startAll(2, REGIONS, REGION);
+        try (FarMap first = servers.named(two[0])
+                        .engine(FarMapBuilder.LEASED)
+                        .memory(REGION)
+                        .objects(1000)
+                        .create();
+                FarMap second =
+                        servers.named(two[1]).memory(REGION).objects(1000).create()) {
+            MapException e =
+                    assertThrows(MapException.class, () -> servers.named(two).open());
+            assertTrue(String.valueOf(e.getMessage()).contains("name the servers of one map"), e::getMessage);
+            assertEquals(first.name(), second.name());
+        }
+    }
+
     /** READs that ask no server are reported, so the object stays popular. */
     @Test
     void oneSidedReadsAreReported() {
@@ -280,6 +347,59 @@ class LeasedMapTest {
             // A later call of this session would arrive after a report.
             assertNull(session.get(TestServers.key(50)));
             assertEquals(0, servers.counter(0, "maps.reads.reported"));
+        }
+    }
+
+    /** The same, but they are written: no report is a call, and what is written is merged while calls are served. */
+    @Test
+    void oneSidedReadsAreReportedByWrite() {
+        String[] one = servers.startAll(1, REGIONS + 1, REGION);
+        try (FarMap map = leased(one)
+                        .leaseTerms(Duration.ofSeconds(50), Duration.ofMinutes(1))
+                        .writtenReports(true)
+                        .create();
+                MapSession session = map.openSession()) {
+            long deadline = System.nanoTime() + TestDevice.patience(30_000_000_000L);
+            long reads = 0;
+            long reported = 0;
+            while (reads < 7000 || reported < reads / 2) {
+                assertTrue(System.nanoTime() - deadline < 0, reported + " of " + reads + " reported");
+                for (int i = 0; i < 40; i++) {
+                    if (session.get(TestServers.key(i)) == null) {
+                        session.set(TestServers.key(i), TestServers.value(i, 100));
+                    }
+                }
+                // The server's thread merges between calls.
+                session.delete(TestServers.key(1000));
+                reads = session.posted().reads();
+                reported = servers.counter(0, "maps.reads.reported");
+                assertTrue(reported <= reads, reported + " of " + reads + " reported");
+            }
+            assertEquals(0, servers.counter(0, "maps.reads.capped"));
+            long written = servers.counter(0, "maps.reports.written");
+            assertTrue(written > 0 && written <= servers.counter(0, "maps.reports.merged"));
+            assertTrue(session.posted().writes() >= written, session.posted()::toString);
+        }
+    }
+
+    /** A server without a region for them gets them as calls. */
+    @Test
+    void reportsAreSentIfTheyCannotBeWritten() {
+        String[] one = servers.startAll(1, REGIONS, REGION);
+        try (FarMap map = leased(one)
+                        .leaseTerms(Duration.ofSeconds(50), Duration.ofMinutes(1))
+                        .writtenReports(true)
+                        .create();
+                MapSession session = map.openSession()) {
+            long deadline = System.nanoTime() + TestDevice.patience(30_000_000_000L);
+            session.set(TestServers.key(1), TestServers.value(1, 100));
+            while (servers.counter(0, "maps.reads.reported") == 0) {
+                assertTrue(System.nanoTime() - deadline < 0, "nothing is reported");
+                for (int i = 0; i < 200; i++) {
+                    assertNotNull(session.get(TestServers.key(1)));
+                }
+            }
+            assertEquals(0, servers.counter(0, "maps.reports.written"));
         }
     }
 
@@ -442,6 +562,10 @@ class LeasedMapTest {
                 .memory(REGION * REGIONS)
                 .leaseTerms(Duration.ofSeconds(1), Duration.ofSeconds(1))
                 .create());
+        assertThrows(IllegalArgumentException.class, () -> servers.named(one)
+                .memory(REGION * REGIONS)
+                .writtenReports(true)
+                .create());
         assertThrows(
                 IllegalArgumentException.class,
                 () -> servers.named(one).memory(REGION).leaseQueues(2).create());
@@ -451,15 +575,14 @@ class LeasedMapTest {
         assertEquals(REGIONS, servers.freeRegions(0));
         try (FarMap map = leased(one).memory(REGION).objects(1000).create()) {
             assertThrows(MapException.class, () -> map.grow(REGION));
-            assertThrows(MapException.class, () -> map.drain(one[0], Duration.ofSeconds(1)));
+            assertThrows(IllegalArgumentException.class, () -> map.drain(one[0], Duration.ofSeconds(1)), "the last");
             String message =
-                    String.valueOf(assertThrows(MapException.class, map::audit).getMessage());
-            assertFalse(message.contains("create one with more"), message);
-            assertThrows(
-                    MapException.class,
-                    () -> servers.named(one).withoutServer("10.0.0.1:7400").open());
+                    String.valueOf(assertThrows(MapException.class, map::weights).getMessage());
+            assertFalse(message.contains("add a server"), message);
             try (MapSession session = map.openSession()) {
-                assertThrows(IllegalArgumentException.class, () -> session.set(TestServers.key(1), new byte[17_000]));
+                assertThrows(
+                        IllegalArgumentException.class,
+                        () -> session.set(TestServers.key(1), new byte[MapSession.MOST_VALUE_BYTES + 1]));
                 session.set(TestServers.key(1), new byte[16_000]);
                 assertEquals(16_000, found(session).length);
             }

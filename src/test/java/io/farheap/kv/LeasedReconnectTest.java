@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.control.ControlException;
 import io.farheap.kv.contract.KvHandler;
 import io.farheap.kv.contract.KvStatus;
 import io.farheap.kv.contract.MapException;
@@ -101,6 +102,36 @@ class LeasedReconnectTest {
             for (int number = 0; number < KEYS; number++) {
                 assertArrayEquals(expected.get(number), session.get(TestServers.key(number)), "seed " + seed);
             }
+        }
+    }
+
+    /** An attempt to make a connection again may fail, as at a server that is busy: the request waits for the next. */
+    @Needs(Need.SOFTVERBS)
+    @Test
+    void aRequestWaitsForASecondAttempt() {
+        AtomicBoolean refuses = new AtomicBoolean();
+        try (TestServers servers = new TestServers(
+                        "attempts",
+                        plane -> PlaneProxy.around(plane, (method, arguments, rest) -> {
+                            if (method.equals("connectRing") && refuses.getAndSet(false)) {
+                                Softverbs.set("qp_error_after=0");
+                                throw new ControlException(ControlException.Code.DEADLINE_EXCEEDED, "it is busy");
+                            }
+                            return rest.call();
+                        }));
+                FarMap map = map(servers, servers.startAll(1, 2, REGION));
+                MapSession session = map.openSession()) {
+            for (int i = 0; i < 5; i++) {
+                refuses.set(true);
+                Softverbs.set("qp_error_after=1");
+                for (int sets = 0; refuses.get(); sets++) {
+                    assertTrue(sets < 1000, "no connection has failed");
+                    session.set(TestServers.key(i), TestServers.value(i, 100));
+                }
+                assertArrayEquals(TestServers.value(i, 100), session.get(TestServers.key(i)));
+            }
+        } finally {
+            Softverbs.set("qp_error_after=0");
         }
     }
 

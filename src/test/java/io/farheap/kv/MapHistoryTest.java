@@ -268,6 +268,7 @@ class MapHistoryTest {
 
         private final long[] seenValue;
         private final Beside beside;
+        private int mostWords = MOST_WORDS;
         private long nextValue;
         private int ended;
         private boolean patient;
@@ -298,6 +299,12 @@ class MapHistoryTest {
             return this;
         }
 
+        /** The longest values have so many words. */
+        Client words(int most) {
+            mostWords = most;
+            return this;
+        }
+
         private void poll() {
             if (session.poll(this::completed) == 0 && patient) {
                 session.await(100_000);
@@ -307,7 +314,7 @@ class MapHistoryTest {
         List<Event> run(int requests) {
             try (Arena arena = Arena.ofConfined()) {
                 MemorySegment keyMemory = arena.allocate(KEY_BYTES, 8);
-                MemorySegment valueMemory = arena.allocate(MOST_WORDS * Long.BYTES, 8);
+                MemorySegment valueMemory = arena.allocate((long) mostWords * Long.BYTES, 8);
                 for (int made = 0; made < requests; made++) {
                     int depth = 1 + random.nextInt(8);
                     while (session.inFlight() >= depth) {
@@ -331,7 +338,7 @@ class MapHistoryTest {
             value[place] = ++nextValue;
             version[place] = seen[key[place]];
             expected[place] = seenValue[key[place]];
-            int words = 1 + random.nextInt(random.nextInt(4) == 0 ? MOST_WORDS : 4);
+            int words = 1 + random.nextInt(random.nextInt(4) == 0 ? mostWords : 4);
             for (int word = 0; word < words; word++) {
                 valueMemory.setAtIndex(JAVA_LONG, word, value[place]);
             }

@@ -4,9 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import io.farheap.control.ControlException;
 import io.farheap.kv.contract.MapException;
 import io.farheap.kv.session.EngineSession;
 import io.farheap.testing.Fields;
+import io.farheap.verbs.VerbsException;
 import java.lang.reflect.Proxy;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -61,6 +63,25 @@ class ReplacedConnectionTest {
         map.set(map(first));
         MapSession session = map.get().openSession();
         assertEquals(1, opened.get());
+        assertSame(SESSION, Fields.get(session, "requests", EngineSession.class));
+        map.get().close();
+    }
+
+    /** The leases are lost again, and what fails is the device: the queues of the old connection are gone. */
+    @Test
+    void aSessionIsOfTheLastOfSeveralConnections() {
+        AtomicReference<FarMap> map = new AtomicReference<>();
+        EngineConnection third = connection(() -> SESSION);
+        EngineConnection second = connection(() -> {
+            use(map.get(), third);
+            throw new VerbsException("no queue pair");
+        });
+        EngineConnection first = connection(() -> {
+            use(map.get(), second);
+            throw new ControlException(ControlException.Code.UNAVAILABLE, "a server does not answer");
+        });
+        map.set(map(first));
+        MapSession session = map.get().openSession();
         assertSame(SESSION, Fields.get(session, "requests", EngineSession.class));
         map.get().close();
     }

@@ -53,7 +53,7 @@ public final class MapException extends RuntimeException {
                 switch (status) {
                     case KvStatus.NO_ROOM ->
                         "there is no room for the object, and nothing could be evicted that makes room for one of its"
-                                + " size; give the map more memory";
+                                + " size; give the map more memory" + trouble;
                     case KvStatus.NOT_A_NUMBER ->
                         "the value that was to be added to does not have 8 bytes; store a number of 8 bytes there"
                                 + " first";

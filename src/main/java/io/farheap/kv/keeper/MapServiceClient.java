@@ -84,7 +84,7 @@ public final class MapServiceClient implements AutoCloseable {
     private boolean unreachable;
 
     /** @throws ControlException if the server serves no calls */
-    MapServiceClient(RemoteMemory remote, RemoteSpace space, int number) {
+    public MapServiceClient(RemoteMemory remote, RemoteSpace space, int number) {
         this(remote, space, number, System::nanoTime);
     }
 
@@ -134,7 +134,7 @@ public final class MapServiceClient implements AutoCloseable {
     }
 
     /** As {@link #call(int, int)}, but waits longer for the reply: for a server that is not used yet. */
-    boolean callFirst(int operation, int words) {
+    public boolean callFirst(int operation, int words) {
         with(0, space.id());
         return call(operation, ARGUMENTS, words, FIRST_NANOS) && reply(0) == MapCalls.OK;
     }
@@ -204,12 +204,12 @@ public final class MapServiceClient implements AutoCloseable {
     }
 
     /** Whether the last call has an answer, of whatever status. */
-    boolean answered() {
+    public boolean answered() {
         return outcome == Outcome.DONE;
     }
 
     /** Whether the server is lost and no thread of this process posts anything to it any more. */
-    boolean isAbandoned() {
+    public boolean isAbandoned() {
         return space.server().isAbandoned();
     }
 

@@ -7,12 +7,12 @@ import io.farheap.kv.format.MapCalls;
 import io.farheap.kv.format.MapDescriptor;
 import io.farheap.kv.format.RegionDirectory;
 import io.farheap.kv.format.TextWords;
+import io.farheap.kv.keeper.KnownEditions.Edition;
 import io.farheap.memory.Plurals;
 import io.farheap.remote.RemoteSpace;
 import io.farheap.thread.Uninterruptibles;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -45,23 +45,6 @@ public final class TableReplacer {
     private final int silent;
     /** Whether the server is lost for good that the process opens the map without; it is not among the silent ones. */
     private final boolean lostForGood;
-
-    /** What a server says of the edition that it is in. */
-    private record Edition(long number, long id, long retired, int began, int growths, long gone) {
-
-        boolean has(int server) {
-            return server >= Long.SIZE || (retired >>> server & 1) == 0;
-        }
-
-        /** How many of so many servers have the table. */
-        int servers(int made) {
-            return made - Long.bitCount(retired);
-        }
-
-        boolean isSame(Edition other) {
-            return number == other.number && id == other.id;
-        }
-    }
 
     /** What sealed servers say of what the map's first one has counted. */
     private static final class SealedCounts {
@@ -100,11 +83,12 @@ public final class TableReplacer {
      */
     public SortedMap<Integer, RemoteSpace> agree() {
         for (int tried = 1; ; tried++) {
-            TreeMap<Integer, Edition> editions = new TreeMap<>();
-            reached.forEach((number, space) -> editions.put(number, ask(servers.prepare(space, number))));
-            Edition present = established(editions);
-            if (present != null && !mustReplace(present, editions)) {
-                return use(present.id, present.retired);
+            TreeMap<Integer, Edition> said = new TreeMap<>();
+            reached.forEach((number, space) -> said.put(number, ask(servers.prepare(space, number))));
+            KnownEditions editions = new KnownEditions(map.servers(), said);
+            Edition present = editions.established();
+            if (present != null && !editions.mustReplace(present)) {
+                return use(present.id(), present.retired());
             }
             try {
                 return replace(editions);
@@ -115,13 +99,6 @@ public final class TableReplacer {
                 Uninterruptibles.parkNanos(this, TRY_AGAIN_NANOS);
             }
         }
-    }
-
-    /** Whether a server of the edition is gone for good, though it may answer by now, and others can have its part. */
-    private boolean mustReplace(Edition present, Map<Integer, Edition> editions) {
-        return present.servers(map.servers()) >= MapDescriptor.LEAST_REPLACING
-                && editions.entrySet().stream()
-                        .anyMatch(each -> present.has(each.getKey()) && (each.getValue().gone & ~present.retired) != 0);
     }
 
     /** A server is sealed by another process. */
@@ -143,93 +120,24 @@ public final class TableReplacer {
                     + "same release there, with server threads, and try again");
         }
         return new Edition(
-                line.reply(1), line.reply(2), line.reply(3), (int) line.reply(4), (int) line.reply(5), line.reply(6));
+                line.reply(1),
+                line.reply(2),
+                line.reply(3),
+                (int) line.reply(4),
+                (int) line.reply(5),
+                line.reply(6),
+                0);
     }
 
-    /** The edition that all of its servers are in; null if there is none. */
-    private @Nullable Edition established(Map<Integer, Edition> editions) {
-        for (Edition each : editions.values()) {
-            boolean all = true;
-            for (int server = 0; server < map.servers(); server++) {
-                Edition there = editions.get(server);
-                all &= !each.has(server) || there != null && there.isSame(each);
-            }
-            if (all) {
-                return each;
-            }
-        }
-        return null;
-    }
-
-    private static List<Edition> newestFirst(Map<Integer, Edition> editions) {
-        return editions.values().stream()
-                .sorted(Comparator.comparingLong(Edition::number).reversed())
-                .toList();
-    }
-
-    /** The latest edition that may be in use; null if there is none. */
-    private static @Nullable Edition used(Map<Integer, Edition> editions) {
-        for (Edition each : newestFirst(editions)) {
-            // If a server of an edition is in another one, that edition was never used, or is not used any more.
-            boolean used = editions.entrySet().stream()
-                    .allMatch(there ->
-                            !each.has(there.getKey()) || there.getValue().isSame(each));
-            if (used) {
-                return each;
-            }
-        }
-        return null;
-    }
-
-    /**
-     * The servers of which another one says that they have left, or that it uses them no more: they stay out, though
-     * they may answer. A server that has left itself is not asked, as it may have missed what came since.
-     */
-    private static long decided(Map<Integer, Edition> editions, @Nullable Edition used) {
-        long decided = 0;
-        for (Map.Entry<Integer, Edition> each : editions.entrySet()) {
-            Edition there = each.getValue();
-            boolean counts = used != null
-                    ? used.has(each.getKey())
-                    : editions.values().stream()
-                            .allMatch(other -> other.number <= there.number || other.has(each.getKey()));
-            decided |= counts ? there.retired | there.gone : 0;
-        }
-        return decided;
-    }
-
-    /** The edition whose growths the next one takes over: no process has used a later one. */
-    private static Edition base(Map<Integer, Edition> editions) {
-        Edition used = used(editions);
-        if (used != null) {
-            return used;
-        }
-        List<Edition> newestFirst = newestFirst(editions);
-        Edition oldest = newestFirst.getLast();
-        if (newestFirst.stream().anyMatch(each -> each.number == oldest.number && each.id != oldest.id)) {
-            throw new MapException(
-                    "the map's servers that answer do not agree on which of them have the table: try again"
-                            + " when the others answer");
-        }
-        return oldest;
-    }
-
-    private SortedMap<Integer, RemoteSpace> replace(SortedMap<Integer, Edition> editions) throws BusyException {
-        Edition newest = editions.values().stream()
-                .max(Comparator.comparingLong(Edition::number))
-                .orElseThrow();
-        long decided = decided(editions, used(editions));
-        TreeMap<Integer, Edition> left = new TreeMap<>(editions);
-        left.keySet().removeIf(number -> number < Long.SIZE && (decided >>> number & 1) != 0);
-        if (left.isEmpty()) {
-            throw new MapException("all servers of the map that answer have left it; name the others");
-        }
-        Edition base = base(left);
-        List<MapServiceClient> lines = left.keySet().stream()
+    private SortedMap<Integer, RemoteSpace> replace(KnownEditions editions) throws BusyException {
+        long decided = editions.decided();
+        KnownEditions left = editions.without(decided);
+        Edition base = left.base();
+        List<MapServiceClient> lines = left.servers().stream()
                 .map(number -> servers.prepare(reached(number), number))
                 .toList();
         boolean saidToBeLost = lostForGood && !hasJoined(lines);
-        long lost = lost(left, base, decided, silent + (saidToBeLost ? 1 : 0));
+        long lost = left.lost(base, decided, reached.keySet(), silent + (saidToBeLost ? 1 : 0));
         long missing = lost & ~decided;
         boolean now = missing == 0 || saidToBeLost && silent == 0 && Long.bitCount(missing) == 1;
         SealedCounts counts = new SealedCounts();
@@ -246,7 +154,7 @@ public final class TableReplacer {
             List<RegionDirectory.Growth> growths = moved(layout, lines, lost);
             long id = ThreadLocalRandom.current().nextLong();
             for (MapServiceClient line : lines) {
-                install(line, newest.number + 1, id, layout.growths(), counts, growths);
+                install(line, editions.newest() + 1, id, layout.growths(), counts, growths);
             }
             return use(id, lost);
         } catch (Throwable e) {
@@ -278,35 +186,6 @@ public final class TableReplacer {
         return space;
     }
 
-    /** The servers that are to have left, a bit for each. */
-    private long lost(Map<Integer, Edition> left, Edition base, long decided, int unreached) {
-        int of = base.servers(map.servers());
-        long lost = 0;
-        int missing = 0;
-        for (int server = 0; server < map.servers(); server++) {
-            if (left.containsKey(server)) {
-                continue;
-            }
-            if (server >= Long.SIZE) {
-                throw new MapException("server " + server + " of the map is missing, and only the first " + Long.SIZE
-                        + " of a map can be replaced");
-            }
-            lost |= 1L << server;
-            boolean hasLeft = !base.has(server) || (decided >>> server & 1) != 0;
-            missing += hasLeft || reached.containsKey(server) ? 0 : 1;
-        }
-        if (missing > unreached) {
-            throw new MapException("the map was made on " + Plurals.of(map.servers(), "server") + ", and "
-                    + (missing - unreached) + " of these were not named; name all of them");
-        }
-        if (of < MapDescriptor.LEAST_REPLACING || 2 * left.size() <= of) {
-            throw new MapException("of " + of + " servers that have the map's table " + left.size()
-                    + " answer; a lost one is replaced if there were at least " + MapDescriptor.LEAST_REPLACING
-                    + " and more than half of them answer");
-        }
-        return lost;
-    }
-
     private void seal(MapServiceClient line, long lost, boolean now, SealedCounts counts) throws BusyException {
         if (!line.with(1, lost).with(2, now ? 1 : 0).callFirst(MapCalls.SEAL, 3)) {
             if (line.answered() && line.reply(0) == MapCalls.BUSY) {
@@ -332,14 +211,14 @@ public final class TableReplacer {
 
     /** Has all servers know the growths of the edition that the next one follows. @return these */
     private RegionDirectory copied(
-            List<MapServiceClient> lines, Map<Integer, Edition> left, Edition base, SealedCounts counts) {
+            List<MapServiceClient> lines, KnownEditions left, Edition base, SealedCounts counts) {
         MapServiceClient longest = null;
         int growths = -1;
         for (MapServiceClient line : lines) {
-            Edition there = of(left, line);
-            if (there.isSame(base) && there.growths > growths) {
+            Edition there = left.of(line.number);
+            if (there.isSame(base) && there.growths() > growths) {
                 longest = line;
-                growths = there.growths;
+                growths = there.growths();
             }
         }
         RegionDirectory layout = longest == null ? null : GrowthTracker.read(longest, RegionDirectory.of(map));
@@ -348,7 +227,8 @@ public final class TableReplacer {
         }
         Map<Integer, byte[]> addresses = new HashMap<>();
         for (MapServiceClient line : lines) {
-            int from = of(left, line).isSame(base) ? of(left, line).growths : 0;
+            Edition there = left.of(line.number);
+            int from = there.isSame(base) ? there.growths() : 0;
             int servers = layout.servers(from);
             for (int number = from; number < layout.growths(); number++) {
                 RegionDirectory.Growth growth = layout.growth(number);
@@ -374,14 +254,6 @@ public final class TableReplacer {
             }
             found = text.getBytes(StandardCharsets.UTF_8);
             known.put(server, found);
-        }
-        return found;
-    }
-
-    private static Edition of(Map<Integer, Edition> left, MapServiceClient line) {
-        Edition found = left.get(line.number);
-        if (found == null) {
-            throw new IllegalStateException("server " + line.number + " is not left");
         }
         return found;
     }

@@ -5,6 +5,7 @@ import io.farheap.command.Sizes;
 import io.farheap.kv.FarMap;
 import io.farheap.kv.FarMapBuilder;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -57,6 +58,23 @@ final class KvCreateCommand implements Callable<Integer> {
     private String engine;
 
     @Option(
+            names = "--lease-step",
+            paramLabel = "TIME",
+            converter = Durations.class,
+            description =
+                    "Of a leased map: for how long an object is leased that was used about twice lately; one that "
+                            + "was used about 2^n times, for n times as long (default: 1s).")
+    private @Nullable Duration leaseStep;
+
+    @Option(
+            names = "--lease-longest",
+            paramLabel = "TIME",
+            converter = Durations.class,
+            description = "Of a leased map: the longest time for which an object is leased; shorter leases keep less "
+                    + "memory of objects that were replaced (default: 10s).")
+    private @Nullable Duration leaseLongest;
+
+    @Option(
             names = "--replace-after",
             paramLabel = "TIME",
             converter = Durations.class,
@@ -73,6 +91,11 @@ final class KvCreateCommand implements Callable<Integer> {
         FarMapBuilder builder = options.builder().memory(memory).engine(engine).replaceAfter(replaceAfter);
         if (objects != null) {
             builder.objects(objects);
+        }
+        if (leaseStep != null || leaseLongest != null) {
+            builder.leaseTerms(
+                    Objects.requireNonNullElse(leaseStep, FarMapBuilder.LEASE_STEP),
+                    Objects.requireNonNullElse(leaseLongest, FarMapBuilder.LEASE_LONGEST));
         }
         if (life != null) {
             builder.life(life);

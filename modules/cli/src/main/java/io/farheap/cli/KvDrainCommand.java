@@ -18,7 +18,8 @@ import picocli.CommandLine.Spec;
         name = "drain",
         description =
                 "Remove a server that joined a map by 'kv grow --on', while the map is used. Its objects move to the "
-                        + "other servers, the most recently used first, while these have room; the rest is evicted.",
+                        + "other servers, the most recently used first, while these have room; the rest is evicted. Of a "
+                        + "leased map, any server but the last that it was created on: its objects are evicted.",
         mixinStandardHelpOptions = true)
 final class KvDrainCommand implements Callable<Integer> {
 

@@ -130,10 +130,10 @@ class BenchKvTest {
                 assertTrue(oneSided > 0, row::toString);
             }
         }
-        // Three shares of gets, of five sides and the model each; four fixed terms, three of popularity, and none;
+        // Three shares of gets, of six sides and the model each; four fixed terms, three of popularity, and none;
         // three terms of three numbers of queues.
         assertTrue(cases.remove("latency") >= 4 * 2, cases::toString);
-        assertEquals(Map.of("policies", 3 * 6, "terms", 8, "queues", 9), cases);
+        assertEquals(Map.of("policies", 3 * 7, "terms", 8, "queues", 9), cases);
         for (String plot : List.of("hits", "terms", "latency")) {
             assertTrue(Files.exists(plots.resolve("kv-leases-" + plot + ".png")), plot);
         }

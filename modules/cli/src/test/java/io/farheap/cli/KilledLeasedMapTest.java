@@ -41,7 +41,8 @@ class KilledLeasedMapTest {
 
     private FarMap start(int count) {
         for (int i = 0; i < count; i++) {
-            servers.add(TestServer.start(8 * MIB, MIB, "--lease", LEASE_MILLIS + "ms"));
+            // More than the map takes, for areas of clients.
+            servers.add(TestServer.start(32 * MIB, 4 * MIB, "--lease", LEASE_MILLIS + "ms"));
         }
         return FarMap.builder()
                 .name(NAME)
@@ -50,7 +51,7 @@ class KilledLeasedMapTest {
                 .servers(servers.stream().map(ServerProcess::address).toArray(String[]::new))
                 .engine(FarMapBuilder.LEASED)
                 .leaseTerms(Duration.ofMillis(100), LONGEST)
-                .memory(count * 8 * MIB)
+                .memory(count * 16 * MIB)
                 .objects(4000)
                 .create();
     }

@@ -103,7 +103,23 @@ class KvCommandTest {
             servers = first.address() + "," + second.address();
             String unknown = run(1, "create", "prices", "--engine", "rented");
             assertTrue(unknown.contains("there is no engine rented; take one of [disaggregated, leased]"), unknown);
-            String[] leased = {"prices", "--engine", "leased", "--memory", "4m", "--objects", "1000"};
+            String terms = run(1, "create", "prices", "--lease-step", "2s");
+            assertTrue(terms.contains("leases of PT2S up to PT10S"), terms);
+            String tooLong = run(1, "create", "prices", "--engine", "leased", "--lease-longest", "120m");
+            assertTrue(tooLong.contains("leases of PT1S up to PT2H"), tooLong);
+            String[] leased = {
+                "prices",
+                "--engine",
+                "leased",
+                "--memory",
+                "4m",
+                "--objects",
+                "1000",
+                "--lease-step",
+                "100ms",
+                "--lease-longest",
+                "1s"
+            };
             assertTrue(run(0, "create", leased).contains("made a map: 0 objects"));
             for (int i = 0; i < 20; i++) {
                 run(0, "set", "prices", "bread" + i, i + ".20 a loaf");
@@ -114,9 +130,21 @@ class KvCommandTest {
             run(0, "delete", "prices", "bread7");
             run(1, "get", "prices", "bread7");
             run(1, "delete", "prices", "bread7");
-            assertTrue(run(0, "stats", "prices").contains("19 objects in blocks of"));
+            String stats = run(0, "stats", "prices");
+            assertTrue(stats.contains("19 objects in blocks of") && !stats.contains("history"), stats);
+            String audited = run(0, "audit", "prices");
+            assertTrue(audited.contains("19 live") && audited.contains("0 lost"), audited);
             String refused = run(1, "grow", "prices", "--memory", "2m");
             assertTrue(refused.contains("a leased map cannot grow"), refused);
+            String left = run(0, "drain", "prices", "--from", second.address());
+            assertTrue(left.contains("has left the map"), left);
+            run(0, "set", "prices", "bread1", "1.30 a loaf");
+            String grown = run(0, "grow", "prices", "--memory", "1m", "--on", second.address());
+            assertTrue(grown.contains("the map has grown"), grown);
+            run(0, "set", "prices", "bread2", "2.30 a loaf");
+            assertTrue(run(0, "get", "prices", "bread2").endsWith("2.30 a loaf\n"));
+            String last = run(1, "drain", "prices", "--from", first.address());
+            assertTrue(last.contains("is the last of those that the map was made on"), last);
             run(0, "drop", "prices");
             run(1, "stats", "prices");
         }

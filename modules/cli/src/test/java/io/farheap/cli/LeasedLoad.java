@@ -95,7 +95,9 @@ final class LeasedLoad {
             absent[own] = true;
             session.delete(key(key));
         } else if (kind < 5) {
-            byte[] value = new byte[HEAD_BYTES + random.nextInt(random.nextInt(20) == 0 ? 6000 : 500)];
+            int size = random.nextInt(40);
+            // The longest are in pieces, which are written into an area of this process's.
+            byte[] value = new byte[HEAD_BYTES + random.nextInt(size == 0 ? 60_000 : size < 3 ? 6000 : 500)];
             Arrays.fill(value, (byte) ++number);
             ByteBuffer.wrap(value).putInt(key).putInt(number);
             boolean before = absent[own];

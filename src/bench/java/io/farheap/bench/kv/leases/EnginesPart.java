@@ -32,7 +32,7 @@ public final class EnginesPart {
 
     private static final List<LeaseSide> SIDES = List.of(
             LeaseSide.leased(FarMapBuilder.LEASED, 1000, 10_000, LeaseSide.MOST_QUEUES),
-            new LeaseSide(FarMapBuilder.DISAGGREGATED, FarMapBuilder.DISAGGREGATED, 0, 0, 0, true, true));
+            new LeaseSide(FarMapBuilder.DISAGGREGATED, FarMapBuilder.DISAGGREGATED, 0, 0, 0, true, true, false));
 
     private final BenchReport report;
     private final PrintStream out;

@@ -13,8 +13,11 @@ import java.util.List;
 final class LeaseServerPair implements AutoCloseable {
 
     private static final int SERVERS = 2;
-    /** The memory of a map that was dropped is still being zeroed when the next one is created. */
-    private static final int MAPS = 3;
+    /**
+     * The memory of a map that was dropped is still being zeroed when the next one is created, and two processes write
+     * their reports into regions of their own.
+     */
+    private static final int MAPS = 5;
 
     private static final String[] OPTIONS = {"--lease", "30s", "--threads", "2"};
 

@@ -17,8 +17,17 @@ import java.time.Duration;
  * @param queues LRU queues of a leased map
  * @param pointers whether processes keep pointers; without them every get is a message
  * @param reports whether processes report their READs
+ * @param written whether processes write their reports into memory of their own at the servers
  */
-record LeaseSide(String policy, String engine, int term, int longest, int queues, boolean pointers, boolean reports) {
+record LeaseSide(
+        String policy,
+        String engine,
+        int term,
+        int longest,
+        int queues,
+        boolean pointers,
+        boolean reports,
+        boolean written) {
 
     static final int MOST_QUEUES = 16;
 
@@ -33,16 +42,20 @@ record LeaseSide(String policy, String engine, int term, int longest, int queues
 
     /** A map of the engine as it is made by default, but for its terms and queues. */
     static LeaseSide leased(String policy, int term, int longest, int queues) {
-        return new LeaseSide(policy, FarMapBuilder.LEASED, term, longest, queues, true, true);
+        return new LeaseSide(policy, FarMapBuilder.LEASED, term, longest, queues, true, true, false);
     }
 
     /** The same without leases: every get is a message, by which the server sees it. */
     static LeaseSide byMessage(String policy, int term, int queues) {
-        return new LeaseSide(policy, FarMapBuilder.LEASED, term, 0, queues, false, false);
+        return new LeaseSide(policy, FarMapBuilder.LEASED, term, 0, queues, false, false, false);
     }
 
     LeaseSide withoutReports(String named) {
-        return new LeaseSide(named, engine, term, longest, queues, pointers, false);
+        return new LeaseSide(named, engine, term, longest, queues, pointers, false, false);
+    }
+
+    LeaseSide withWrittenReports(String named) {
+        return new LeaseSide(named, engine, term, longest, queues, pointers, true, true);
     }
 
     boolean isLeased() {
@@ -79,7 +92,8 @@ record LeaseSide(String policy, String engine, int term, int longest, int queues
                 .token(TOKEN)
                 .servers(servers.addresses())
                 .pointers(pointers ? MOST_POINTERS : 0)
-                .reports(reports);
+                .reports(reports)
+                .writtenReports(written);
     }
 
     /** Returns the memory that each process has for pointers at most, of which it uses what it needs. */
@@ -94,7 +108,8 @@ record LeaseSide(String policy, String engine, int term, int longest, int queues
             row.put("term", (long) term)
                     .put("longest", (long) longest)
                     .put("queues", (long) queues)
-                    .put("reports", reports);
+                    .put("reports", reports)
+                    .put("written_reports", written);
         }
     }
 }

@@ -51,6 +51,7 @@ public final class LeasesPart {
     private static final String NO_REPORTS = "no reports";
     /** The policies whose latencies are plotted, kind by kind. */
     private static final List<String> PLOTTED = List.of(LRU, WHOLE);
+    private static final String WRITTEN_REPORTS = "written";
 
     /** Requests that are played of a trace, at most. */
     private static final int MOST_REQUESTS = 100_000;
@@ -149,6 +150,7 @@ public final class LeasesPart {
             LeaseWorkload workload = usual.gets(gets);
             List<LeaseSide> sides = new ArrayList<>(exactAndLeased());
             sides.add(whole().withoutReports(NO_REPORTS));
+            sides.add(whole().withWrittenReports(WRITTEN_REPORTS));
             List<LeaseFigures> figures = play(servers, sides, workload, gets == USUAL_GETS);
             // Random replacement needs no leases, so it has the objects of the side that has none.
             double held = figures.getFirst().median("held");

@@ -18,6 +18,8 @@ final class LeasedPlaces {
     static final int WAITING = 3;
     /** Its status is known. */
     static final int ENDED = 4;
+    /** The server does not have its key any more: it waits for a moment, and asks the one that has. */
+    static final int MOVING = 5;
 
     /** A get looks for a pointer; else as {@link #ASK}. */
     static final int BEGIN = 0;
@@ -29,6 +31,16 @@ final class LeasedPlaces {
     static final int READ = 3;
     /** A renewal of the lease of the block that was read. */
     static final int RENEW = 4;
+    /** A READ of the block that the answer to its call has named: a value in pieces comes with no answer. */
+    static final int READ_NAMED = 10;
+    /** READs of the pieces of the value, whose index was read. */
+    static final int READ_PIECES = 11;
+    /** WRITEs of the value into this process's area. */
+    static final int WRITE = 12;
+    /** It ends, as this process has no memory for its value. */
+    static final int NO_MEMORY = 13;
+    /** Nothing: the request ends as lost. */
+    static final int GIVE_UP = 14;
 
     // Local memory of a place.
     private static final int REQUEST = 0;
@@ -58,6 +70,14 @@ final class LeasedPlaces {
     final long[] count;
     /** When its call was sent. */
     final long[] sentAt;
+    /** Whether a server has said that it does not have its key. */
+    final boolean[] moved;
+    /** Whether it has waited for its turn to read a value in pieces since the server named that. */
+    final boolean[] waited;
+    /** When a server first said that it does not have its key, and when it asks again. */
+    final long[] movedAt;
+
+    final long[] asksAt;
     /** The pointer that it reads by. */
     final RemotePointer[] pointer;
 
@@ -101,6 +121,10 @@ final class LeasedPlaces {
         server = new int[count];
         this.count = new long[count];
         sentAt = new long[count];
+        moved = new boolean[count];
+        waited = new boolean[count];
+        movedAt = new long[count];
+        asksAt = new long[count];
         pointer = new RemotePointer[count];
         version = new long[count];
         foundAt = new long[count];
@@ -147,6 +171,16 @@ final class LeasedPlaces {
     /** The place of the request that was made so many requests after the first. */
     int at(int number) {
         return first + number & mask;
+    }
+
+    /** Whether all requests before this one have ended. */
+    boolean isOldest(int place) {
+        for (int number = 0; number < inUse; number++) {
+            if (step[at(number)] != ENDED) {
+                return at(number) == place;
+            }
+        }
+        return false;
     }
 
     private static int part(long hash) {

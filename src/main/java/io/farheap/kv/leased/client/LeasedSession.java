@@ -5,9 +5,12 @@ import io.farheap.kv.contract.KvHandler;
 import io.farheap.kv.contract.KvStatus;
 import io.farheap.kv.format.ObjectLife;
 import io.farheap.kv.format.PaddedKeys;
+import io.farheap.kv.leased.client.ClientAreas.AreaPart;
 import io.farheap.kv.leased.format.LeaseClock;
 import io.farheap.kv.leased.format.LeasedBlock;
 import io.farheap.kv.leased.format.LeasedCalls;
+import io.farheap.kv.leased.format.LeasedPieces;
+import io.farheap.kv.leased.format.ReportRing;
 import io.farheap.kv.session.EngineSession;
 import io.farheap.kv.session.KeyBatch;
 import io.farheap.kv.session.MapCountTotals;
@@ -28,11 +31,14 @@ import io.farheap.remote.RpcQueue;
 import io.farheap.remote.contract.CompletionHandler;
 import io.farheap.remote.contract.Outcome;
 import io.farheap.remote.contract.PostResult;
+import io.farheap.remote.contract.RemoteRegion;
 import io.farheap.remote.contract.RemoteServer;
 import io.farheap.remote.contract.ReplyHandler;
 import io.farheap.remote.contract.VerbCounts;
 import io.farheap.time.TimeLimit;
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.lang.foreign.ValueLayout;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.agrona.collections.IntArrayQueue;
@@ -43,6 +49,12 @@ import org.jspecify.annotations.Nullable;
  * live block of the pointer's incarnation and of the key, and the lease held when the READ had completed. If only the
  * lease was over by then, a renewal says whether the block is current. All else is a call of the server that has the
  * key's shard, which answers with a pointer and a lease for later gets.
+ *
+ * <p>A value that needs pieces travels in no call. One that is stored is written into this process's area at the server
+ * before the call; one that is got is read by the pointer: first the index, then the pieces. Of the index's copy the
+ * mark says whether the object is current, as of any block; or the call's answer has said so, and then only the
+ * incarnation counts. A piece's incarnation says all about a piece. The session stores one such value at a time, and
+ * reads one.
  *
  * <p>A lease's term counts from when the call was sent, so it is over here before it is at the server. It buys speed:
  * what a copy says of itself is right whatever clocks say.
@@ -68,6 +80,14 @@ public final class LeasedSession implements EngineSession {
     private static final int HITS_PER_REPORT = 128;
     /** The tag of a report; those of requests are less, those of connections are more. */
     private static final long REPORT_TAG = 1L << 32;
+    /** Added to a request's place in the tags of READs of pieces. */
+    private static final long PIECE_TAG = 1L << 33;
+    /** Added to a request's place in the tags of WRITEs into the area. */
+    private static final long AREA_TAG = 1L << 34;
+    /** Added to a server's number in the tags of WRITEs of reports. */
+    private static final long WRITTEN_REPORT_TAG = 1L << 35;
+    /** Added to a server's number in the tags of READs of how many reports are merged. */
+    private static final long MERGED_TAG = 1L << 36;
 
     private static final long SLEEP_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
     /** The longest sleep while more than one queue may have something to poll. */
@@ -77,6 +97,14 @@ public final class LeasedSession implements EngineSession {
     private static final long AGAIN_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private static final long CLOSE_NANOS = TimeLimit.of(TimeUnit.SECONDS.toNanos(1));
+    /** After so long a request asks again whose key is on another server now. */
+    private static final long MOVING_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
+    /** A process that changes the map's servers, and ends, is followed by another within this time. */
+    private static final long MOST_MOVING_NANOS = TimeUnit.SECONDS.toNanos(30);
+
+    /** For so long after a call was sent the server keeps the pieces of a value that the answer names, at least. */
+    private static final long HELD_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+
     /** How many connections may fail under one request. */
     private static final int MOST_FAILURES = 16;
 
@@ -89,6 +117,8 @@ public final class LeasedSession implements EngineSession {
     private static final int LEAST_QUEUE = 8;
     private static final int REPORT_BYTES =
             LeasedCalls.ANSWER_VALUE + LeasedCalls.reportBytes(LeasedCalls.MOST_REPORTED);
+
+    private static final int NO_SERVER = -1;
 
     private static final MemorySegment NOTHING = MemorySegment.ofArray(new byte[0]);
 
@@ -107,7 +137,13 @@ public final class LeasedSession implements EngineSession {
     /** Opened when the first long call is made. */
     private @Nullable RpcQueue longCalls;
 
+    /** READs, and WRITEs into the areas. */
     private final RemoteQueue reads;
+
+    private final ClientAreas areas;
+    private final AreaWriter writer;
+    private final PieceReader reader;
+    private final ReportWriter reports;
     private final QueueLines callLines;
     private final QueueLines longLines;
     private final QueueLines readLines;
@@ -126,9 +162,16 @@ public final class LeasedSession implements EngineSession {
     private int hits;
     /** The shard of the first block of the report. */
     private int reportedShard;
+    /** A server that does not know the ring of reports, and one whose ring is full; or {@link #NO_SERVER}. */
+    private int newServer;
+
+    private int fullServer;
+    /** The server that is told of the ring of reports, or {@link #NO_SERVER}. */
+    private int toldServer = NO_SERVER;
 
     private boolean reporting;
     private int waiting;
+    private int moving;
     /** Whether a request is ready that no attempt was made to post. */
     private boolean untried;
     /** By server, of short calls, of long ones and of READs: the round in which there was no room. */
@@ -139,12 +182,21 @@ public final class LeasedSession implements EngineSession {
     private @Nullable KeyBatch batch;
     /** Why there is no queue of long calls. */
     private String refused = "";
+    /** Why the request that ends next is lost, or finds no room. */
+    private String refusal = "";
+    /** By place: the same, until the request is handed over; and of the one that was handed over last. */
+    private final String[] refusals;
+
+    private String lastRefusal = "";
+    /** Whether a request waits for a part of an area, which other sessions have. */
+    private boolean starved;
     /** When it may be asked for again. */
     private long longTry = System.nanoTime();
 
     /**
      * @param session its name, as {@link LeasedCalls#session(int, long)} has it
      * @param pointers of the process
+     * @param areas of the process
      * @param requests in flight at most, a power of two and at most 1,024
      * @param nanoTime the clock by which leases are counted
      * @param onClose run when the session has been closed
@@ -154,6 +206,7 @@ public final class LeasedSession implements EngineSession {
             LeasedSpace space,
             long session,
             LeasedPointers pointers,
+            ClientAreas areas,
             int requests,
             MapCountTotals tally,
             LongSupplier nanoTime,
@@ -162,23 +215,31 @@ public final class LeasedSession implements EngineSession {
         this.space = space;
         this.session = session;
         this.pointers = pointers;
+        this.areas = areas;
         this.tally = tally;
         this.nanoTime = nanoTime;
         this.onClose = onClose;
         try (CloseStack stack = new CloseStack()) {
             memory = stack.add(new KeptBuffer(remote, LeasedPlaces.memoryBytes(requests) + REPORT_BYTES));
             calls = stack.add(remote.openRpcQueue(SHORT));
-            int depth = Math.min(requests, remote.maxQueueDepth());
+            int depth = Math.min(Math.max(requests, PieceReader.WINDOW), remote.maxQueueDepth());
             reads = stack.add(remote.openQueue(QueueOptions.DEFAULT.withDepth(depth)));
+            writer = stack.add(new AreaWriter(remote, areas, space.checksum()));
+            reader = stack.add(new PieceReader(remote, space));
             stack.keep();
         }
+        int servers = space.servers();
+        areas.grow();
+        reports = new ReportWriter(areas, session, servers);
         buffer = memory.buffer();
         bytes = buffer.segment();
         places = new LeasedPlaces(requests);
+        refusals = new String[requests];
+        Arrays.fill(refusals, "");
         reportAt = LeasedPlaces.memoryBytes(requests);
         ready = new IntArrayQueue(Math.max(LEAST_QUEUE, requests), -1);
         for (int queue = 0; queue < QUEUES; queue++) {
-            full[queue] = new int[space.servers()];
+            full[queue] = new int[servers];
         }
         long now = nanoTime.getAsLong();
         callLines = new QueueLines(space, (server, tag) -> calls.reconnect(space.server(server), tag), now);
@@ -211,16 +272,15 @@ public final class LeasedSession implements EngineSession {
     @Override
     public boolean store(int kind, MemorySegment key, MemorySegment value, long lifeMillis, long argument, long tag) {
         int keyBytes = PaddedKeys.check(key.byteSize());
-        checkValue(keyBytes, value.byteSize());
+        checkValue(value.byteSize());
         ObjectLife.check(lifeMillis);
         return begin(kind, key, keyBytes, value, lifeMillis, argument, tag);
     }
 
-    private static void checkValue(int keyBytes, long valueBytes) {
-        if (valueBytes > LeasedCalls.mostValueBytes(keyBytes)) {
-            throw new IllegalArgumentException("a value of " + valueBytes + " bytes with a key of " + keyBytes
-                    + "; in a leased map it has at most " + LeasedCalls.mostValueBytes(keyBytes)
-                    + ": store it under several keys, or in a map of the disaggregated engine");
+    private static void checkValue(long valueBytes) {
+        if (valueBytes > LeasedPieces.MOST_VALUE_BYTES) {
+            throw new IllegalArgumentException("a value of " + valueBytes + " bytes; it has at most "
+                    + LeasedPieces.MOST_VALUE_BYTES + ": store it under several keys");
         }
     }
 
@@ -234,7 +294,7 @@ public final class LeasedSession implements EngineSession {
     public boolean setAll(KeyBatch keysAndValues, long lifeMillis, long tag) {
         ObjectLife.check(lifeMillis);
         for (int i = 0; i < keysAndValues.size(); i++) {
-            checkValue(keysAndValues.keyBytes(i), keysAndValues.valueBytes(i));
+            checkValue(keysAndValues.valueBytes(i));
         }
         owner.checkOpen();
         return run(keysAndValues, true, lifeMillis, tag);
@@ -252,6 +312,9 @@ public final class LeasedSession implements EngineSession {
 
     private void issue(KeyBatch of) {
         while (!of.issuedAll() && !places.full()) {
+            if (of.stores() && LeasedPieces.needed(of.keyBytes(), of.storedBytes()) && !writer.isFree()) {
+                return;
+            }
             int place = places.free();
             places.ofBatch[place] = true;
             prepare(
@@ -275,7 +338,9 @@ public final class LeasedSession implements EngineSession {
             int kind, MemorySegment key, int keyBytes, MemorySegment value, long lifeMillis, long argument, long tag) {
         owner.checkOpen();
         KeyBatch before = batch;
-        if (places.full() || before != null && !before.issuedAll()) {
+        if (places.full()
+                || before != null && !before.issuedAll()
+                || LeasedPieces.needed(keyBytes, value.byteSize()) && !writer.isFree()) {
             return false;
         }
         int place = places.free();
@@ -298,9 +363,12 @@ public final class LeasedSession implements EngineSession {
             long argument,
             long tag) {
         long at = LeasedPlaces.requestAt(place);
+        boolean inPieces = LeasedPieces.needed(keyBytes, valueBytes);
         PaddedKeys.store(key, keyFrom, keyBytes, bytes.address() + at + LeasedCalls.KEY);
-        MemorySegment.copy(value, valueFrom, bytes, at + LeasedCalls.valueAt(keyBytes), valueBytes);
-        MappedFaults.raise(value);
+        if (!inPieces) {
+            MemorySegment.copy(value, valueFrom, bytes, at + LeasedCalls.valueAt(keyBytes), valueBytes);
+            MappedFaults.raise(value);
+        }
         places.kind[place] = kind;
         places.tag[place] = tag;
         places.keyBytes[place] = keyBytes;
@@ -308,8 +376,13 @@ public final class LeasedSession implements EngineSession {
         places.lifeMillis[place] = lifeMillis;
         places.argument[place] = argument;
         places.hash[place] = space.keyHash().of(NativeMemory.ALL, bytes.address() + at + LeasedCalls.KEY, keyBytes);
-        places.server[place] = space.serverOfKey(places.hash[place]);
+        places.server[place] = serverOf(place);
+        places.moved[place] = false;
+        places.waited[place] = false;
         places.next[place] = LeasedPlaces.BEGIN;
+        if (inPieces && !writer.begin(place, places.server[place], value, valueFrom, valueBytes)) {
+            places.next[place] = LeasedPlaces.NO_MEMORY;
+        }
         places.failures[place] = 0;
         places.count[place]++;
         places.version[place] = 0;
@@ -317,7 +390,33 @@ public final class LeasedSession implements EngineSession {
         places.foundAt[place] = 0;
     }
 
+    /** The server that has a request's key. */
+    private int serverOf(int place) {
+        return known(space.serverOfKey(places.hash[place]));
+    }
+
+    /** A server that may have joined since the session was opened. */
+    private int known(int server) {
+        if (server >= full[0].length) {
+            int servers = space.servers();
+            long now = nanoTime.getAsLong();
+            callLines.grow(servers, now);
+            longLines.grow(servers, now);
+            readLines.grow(servers, now);
+            areas.grow();
+            reports.grow(servers);
+            for (int queue = 0; queue < QUEUES; queue++) {
+                full[queue] = Arrays.copyOf(full[queue], servers);
+            }
+        }
+        return server;
+    }
+
     private void add(int place) {
+        if (space.isCutOff()) {
+            // Looked at after the request was made: one that was made before may still take effect.
+            places.next[place] = LeasedPlaces.GIVE_UP;
+        }
         if (places.add()) {
             places.step[place] = LeasedPlaces.HELD;
         } else {
@@ -336,22 +435,53 @@ public final class LeasedSession implements EngineSession {
 
     /** Posts what a request does next. @return false if there is no room for it, or the leases end */
     private boolean advance(int place) {
-        if (space.hasEnded()) {
+        if (hasPending(place) && (space.isEnding() || space.hasEnded())) {
+            // What is in flight of it ends first.
+            places.step[place] = LeasedPlaces.POSTED;
+            return true;
+        }
+        if (space.hasEnded() || places.next[place] == LeasedPlaces.GIVE_UP) {
             end(place, KvStatus.LOST);
             return true;
         }
         if (space.isEnding()) {
             return false;
         }
+        if (!space.hasServer(places.server[place]) && mayMove(place)) {
+            moveTo(place, serverOf(place));
+        }
         if (places.next[place] == LeasedPlaces.BEGIN) {
-            places.next[place] = places.kind[place] == RequestColumns.GET ? firstStep(place) : LeasedPlaces.ASK;
+            boolean gets = places.kind[place] == RequestColumns.GET;
+            places.next[place] = gets ? firstStep(place) : writer.isOf(place) ? LeasedPlaces.WRITE : LeasedPlaces.ASK;
         }
         return switch (places.next[place]) {
-            case LeasedPlaces.READ -> postRead(place);
+            case LeasedPlaces.READ, LeasedPlaces.READ_NAMED -> postRead(place);
             case LeasedPlaces.RENEW -> call(LeasedCalls.RENEW, place, false);
+            case LeasedPlaces.READ_PIECES -> readPieces(place);
+            case LeasedPlaces.WRITE -> write(place);
+            case LeasedPlaces.NO_MEMORY -> {
+                end(place, KvStatus.NO_MEMORY);
+                yield true;
+            }
             // The kinds of requests have the order of the calls.
             default -> call(LeasedCalls.GET + places.kind[place], place, places.next[place] == LeasedPlaces.ASK_LONG);
         };
+    }
+
+    /** Whether a request whose server has left the map can be made at another one: it has taken no effect there. */
+    private boolean mayMove(int place) {
+        return !hasPending(place) && (places.kind[place] == RequestColumns.GET || places.failures[place] == 0);
+    }
+
+    /** Another server has a request's key. */
+    private void moveTo(int place, int server) {
+        places.server[place] = server;
+        if (writer.isOf(place)) {
+            writer.moveTo(server);
+            places.next[place] = LeasedPlaces.WRITE;
+        } else if (places.next[place] != LeasedPlaces.ASK_LONG && places.next[place] != LeasedPlaces.NO_MEMORY) {
+            places.next[place] = LeasedPlaces.ASK;
+        }
     }
 
     /**
@@ -367,7 +497,171 @@ public final class LeasedSession implements EngineSession {
         if (pointer.incarnation == 0) {
             return LeasedPlaces.ASK_LONG;
         }
+        if (space.serverOf(LeasedCalls.shard(pointer.place)) != places.server[place]) {
+            // The block was marked when the key went to another server.
+            pointers.drop(places.hash[place], pointer.incarnation);
+            return LeasedPlaces.ASK;
+        }
         return now - pointer.leasedUntil < 0 || isLong(pointer.valueBytes) ? LeasedPlaces.READ : LeasedPlaces.ASK;
+    }
+
+    /** Whether READs of pieces, or WRITEs of the value, are in flight. */
+    private boolean hasPending(int place) {
+        return reader.isOf(place) && reader.pending() > 0 || writer.isOf(place) && writer.pending() > 0;
+    }
+
+    /** Posts READs of pieces, as long as there are any, and then joins them. As {@link #advance}. */
+    private boolean readPieces(int place) {
+        int server = places.server[place];
+        if (!reader.isOf(place)) {
+            if (!reader.isFree() || !places.isOldest(place)) {
+                return false;
+            }
+            if (!reader.begin(place, places.pointer[place], bytes, LeasedPlaces.answerAt(place))) {
+                end(place, KvStatus.NO_MEMORY);
+                return true;
+            }
+        }
+        if (reader.hasMore() && !reader.hasFailed() && !isFull(READS, server)) {
+            int posted = reader.post(reads, PIECE_TAG + place);
+            if (posted == PostResult.FULL) {
+                full[READS][server] = round;
+            } else if (posted == PostResult.LOST) {
+                readLines.fails(server, nanoTime.getAsLong());
+            }
+        }
+        if (reader.pending() > 0) {
+            places.step[place] = LeasedPlaces.POSTED;
+            return true;
+        }
+        if (reader.hasFailed()) {
+            releaseReader();
+            askAgain(place);
+            return true;
+        }
+        if (reader.hasMore()) {
+            return false;
+        }
+        if (reader.join()) {
+            places.foundAt[place] = 0;
+            places.foundBytes[place] = places.pointer[place].valueBytes;
+            end(place, KvStatus.DONE);
+        } else {
+            releaseReader();
+            stale(place);
+        }
+        return true;
+    }
+
+    /** Others may wait for it. */
+    private void releaseReader() {
+        reader.release();
+        untried |= !ready.isEmpty();
+    }
+
+    /** A copy is not the object of the pointer: the server has the key's present one. */
+    private void stale(int place) {
+        RemotePointer pointer = places.pointer[place];
+        counts.add(MapSessionCounts.STALE_POINTERS);
+        pointers.drop(places.hash[place], pointer.incarnation);
+        askAgain(place);
+    }
+
+    private void askAgain(int place) {
+        RemotePointer pointer = places.pointer[place];
+        if (!isInPieces(place)) {
+            // A long answer has the value whatever happens to the block meanwhile.
+            again(place, isLong(pointer.valueBytes) ? LeasedPlaces.ASK_LONG : LeasedPlaces.ASK);
+        } else if (++places.failures[place] <= MOST_FAILURES) {
+            again(place, LeasedPlaces.ASK);
+        } else {
+            refusal = ": the value changes faster than this process can read its pieces, or connections fail";
+            end(place, KvStatus.LOST);
+        }
+    }
+
+    /** Whether the object that a pointer names is in pieces. */
+    private boolean isInPieces(int place) {
+        RemotePointer pointer = places.pointer[place];
+        return LeasedPieces.needed(pointer.keyBytes, pointer.valueBytes);
+    }
+
+    /** A READ of a piece has ended. */
+    private void readPiece(int place, int outcome, long now) {
+        reader.ended(outcome == Outcome.DONE);
+        if (outcome == Outcome.DONE) {
+            readLines.works(places.server[place]);
+        } else {
+            readLines.fails(places.server[place], now);
+        }
+        if (places.step[place] == LeasedPlaces.POSTED
+                && (reader.pending() == 0 || reader.hasMore() && !reader.hasFailed())) {
+            again(place, LeasedPlaces.READ_PIECES);
+        }
+    }
+
+    /** Posts WRITEs of a value, as long as there are any; then the server is called. As {@link #advance}. */
+    private boolean write(int place) {
+        int server = places.server[place];
+        if (writer.pending() == 0 && writer.hasFailed()) {
+            writer.rewind();
+            awaitLineAgain(place);
+            return true;
+        }
+        if (writer.pending() == 0 && !readLines.isUp(server)) {
+            awaitLine(place);
+            return true;
+        }
+        if (!writer.takesPart()) {
+            String why = areas.refusal(server);
+            if (why.isEmpty() && areas.mayHold(server, places.valueBytes[place])) {
+                if (!writer.hasWaitedLong()) {
+                    starved = true;
+                    return false;
+                }
+                why = ": other sessions of this process have the memory of " + space.server(server)
+                        + " through which long values go; poll each of them until its requests have ended";
+            }
+            refusal = why;
+            end(place, KvStatus.NO_ROOM);
+            return true;
+        }
+        if (writer.hasMore() && !writer.hasFailed() && !isFull(READS, server)) {
+            int posted = writer.post(reads, AREA_TAG + place);
+            if (posted == PostResult.FULL) {
+                full[READS][server] = round;
+            } else if (posted == PostResult.LOST) {
+                readLines.fails(server, nanoTime.getAsLong());
+            }
+        }
+        if (writer.pending() > 0) {
+            places.step[place] = LeasedPlaces.POSTED;
+            return true;
+        }
+        if (writer.hasFailed()) {
+            writer.rewind();
+            awaitLineAgain(place);
+            return true;
+        }
+        if (writer.hasMore()) {
+            return false;
+        }
+        places.next[place] = LeasedPlaces.ASK;
+        return advance(place);
+    }
+
+    /** A WRITE into the area has ended. */
+    private void written(int place, int outcome, long now) {
+        writer.ended(outcome == Outcome.DONE);
+        if (outcome == Outcome.DONE) {
+            readLines.works(places.server[place]);
+        } else {
+            readLines.fails(places.server[place], now);
+        }
+        if (places.step[place] == LeasedPlaces.POSTED
+                && (writer.pending() == 0 || writer.hasMore() && !writer.hasFailed())) {
+            again(place, LeasedPlaces.WRITE);
+        }
     }
 
     /** Whether a value is too long for a short answer. */
@@ -381,6 +675,20 @@ public final class LeasedSession implements EngineSession {
             return false;
         }
         RemotePointer pointer = places.pointer[place];
+        if (places.next[place] == LeasedPlaces.READ_NAMED && isInPieces(place)) {
+            if (!reader.isFree() || !places.isOldest(place)) {
+                places.waited[place] = true;
+                return false;
+            }
+            long now = nanoTime.getAsLong();
+            boolean waited = places.waited[place];
+            places.waited[place] = false;
+            if (waited && now - places.sentAt[place] > HELD_NANOS && now - pointer.leasedUntil >= 0) {
+                // It has waited for its turn for longer than the server may keep the blocks.
+                places.next[place] = LeasedPlaces.ASK;
+                return advance(place);
+            }
+        }
         int posted = reads.read(
                 space.region(pointer.place),
                 space.offset(pointer.place),
@@ -399,6 +707,14 @@ public final class LeasedSession implements EngineSession {
         if (posted == PostResult.LOST) {
             readLines.fails(server, nanoTime.getAsLong());
         }
+        if (isInPieces(place)) {
+            if (posted == PostResult.LOST) {
+                awaitLineAgain(place);
+            } else {
+                end(place, KvStatus.LOST);
+            }
+            return true;
+        }
         // The server may answer a call.
         places.next[place] = isLong(pointer.valueBytes) ? LeasedPlaces.ASK_LONG : LeasedPlaces.ASK;
         return advance(place);
@@ -414,7 +730,8 @@ public final class LeasedSession implements EngineSession {
         int server = places.server[place];
         boolean renews = operation == LeasedCalls.RENEW;
         int keyBytes = places.keyBytes[place];
-        int length = LeasedCalls.valueAt(keyBytes) + places.valueBytes[place];
+        boolean inArea = writer.isOf(place);
+        int length = LeasedCalls.valueAt(keyBytes) + (inArea ? LeasedCalls.AREA_BYTES : places.valueBytes[place]);
         boolean isLong = longAnswer || length > SHORT_BYTES;
         if (isFull(isLong ? LONG_CALLS : CALLS, server)) {
             return false;
@@ -439,6 +756,9 @@ public final class LeasedSession implements EngineSession {
                 places.valueBytes[place],
                 renews ? places.pointer[place].incarnation : places.argument[place],
                 places.lifeMillis[place]);
+        if (inArea) {
+            LeasedCalls.valueInArea(bytes, at, keyBytes, writer.regionId(), writer.at(), writer.sum());
+        }
         if (kind != RequestColumns.GET) {
             LeasedCalls.name(bytes, at, session, place, places.count[place]);
         }
@@ -520,6 +840,13 @@ public final class LeasedSession implements EngineSession {
         }
         if (tag == REPORT_TAG) {
             reporting = false;
+            if (toldServer != NO_SERVER) {
+                boolean accepted = outcome == Outcome.DONE
+                        && replied >= Integer.BYTES
+                        && LeasedCalls.status(bytes, reportAt) == KvStatus.DONE;
+                reports.answered(toldServer, accepted);
+                toldServer = NO_SERVER;
+            }
             return;
         }
         int place = (int) tag;
@@ -548,22 +875,35 @@ public final class LeasedSession implements EngineSession {
         int status = LeasedCalls.status(bytes, at);
         int valueBytes = LeasedCalls.answerValueBytes(bytes, at);
         int inline = LeasedCalls.inlineBytes(bytes, at);
+        if (status == LeasedCalls.ELSEWHERE) {
+            moves(place);
+            return;
+        }
+        if ((status == LeasedCalls.TORN || status == LeasedCalls.NO_AREA) && writer.isOf(place)) {
+            writeAgain(place, status);
+            return;
+        }
         if (status < 0 || status > KvStatus.NO_VERSION || inline < 0 || inline > replied - LeasedCalls.ANSWER_VALUE) {
+            refusal = refusal(status, space.server(places.server[place]));
             end(place, KvStatus.LOST);
             return;
         }
+        refusal = "";
         places.version[place] = LeasedCalls.version(bytes, at);
+        boolean inPieces = LeasedPieces.needed(places.keyBytes[place], valueBytes);
         boolean hasPointer = status == KvStatus.DONE && keep(place, at, valueBytes);
         boolean known = status == KvStatus.DONE && kind != RequestColumns.TOUCH || status == KvStatus.ABSENT;
         if (!hasPointer && known) {
             pointers.drop(places.hash[place], Long.MAX_VALUE);
-            if (status == KvStatus.DONE && kind == RequestColumns.GET && isLong(valueBytes)) {
+            if (status == KvStatus.DONE && kind == RequestColumns.GET && isLong(valueBytes) && !inPieces) {
                 keepLength(place, valueBytes);
             }
         }
         boolean withValue = status == KvStatus.DONE && (kind == RequestColumns.GET || kind == RequestColumns.INCREMENT);
         if (!withValue) {
             end(place, status);
+        } else if (inPieces && kind == RequestColumns.GET) {
+            readNamed(place);
         } else if (inline == valueBytes) {
             places.foundAt[place] = at + LeasedCalls.ANSWER_VALUE;
             places.foundBytes[place] = inline;
@@ -574,6 +914,92 @@ public final class LeasedSession implements EngineSession {
         } else {
             again(place, hasPointer ? LeasedPlaces.READ : LeasedPlaces.ASK_LONG);
         }
+    }
+
+    /** The server does not have the key: servers join or leave, and the process may not know yet where the key is. */
+    private void moves(int place) {
+        long now = nanoTime.getAsLong();
+        if (!places.moved[place]) {
+            places.moved[place] = true;
+            places.movedAt[place] = now;
+        }
+        places.asksAt[place] = now + MOVING_NANOS;
+        places.step[place] = LeasedPlaces.MOVING;
+        moving++;
+        space.elsewhere();
+    }
+
+    private void lookAtMoving() {
+        long now = moving > 0 ? nanoTime.getAsLong() : 0;
+        for (int i = 0; moving > 0 && i < places.inUse(); i++) {
+            int place = places.at(i);
+            if (places.step[place] != LeasedPlaces.MOVING) {
+                continue;
+            }
+            int server = serverOf(place);
+            if (space.hasEnded() || now - places.movedAt[place] > MOST_MOVING_NANOS) {
+                moving--;
+                end(place, KvStatus.LOST);
+            } else if (server != places.server[place] || now - places.asksAt[place] >= 0) {
+                // Nothing of it was carried out, so another server can do so.
+                moving--;
+                if (server != places.server[place]) {
+                    moveTo(place, server);
+                }
+                again(place, places.next[place]);
+            }
+        }
+    }
+
+    /** Why a server has not carried out a request, for messages. */
+    private static String refusal(int status, RemoteServer server) {
+        return switch (status) {
+            case LeasedCalls.NO_MAP ->
+                ": " + server + " says that the map has ended, or that this process has it open no more; open it again";
+            case LeasedCalls.ELSEWHERE ->
+                ": " + server + " says that another server has the key; run the same release there and here";
+            case LeasedCalls.WRONG ->
+                ": " + server + " refuses the request; run the same release there and here, and in one process no "
+                        + "sessions with more than " + LeasedCalls.MOST_PLACES + " requests in all";
+            default -> ": " + server + " has sent an answer that cannot be, of status " + status;
+        };
+    }
+
+    /** The server's copy of the value was not this one, or it does not know the area: another call stores it. */
+    private void writeAgain(int place, int status) {
+        RemoteServer server = space.server(places.server[place]);
+        if (++places.failures[place] > MOST_FAILURES) {
+            refusal = status == LeasedCalls.TORN
+                    ? ": " + server + " finds another value than this process has written into its area"
+                    : ": " + server + " does not know this process's area";
+            end(place, KvStatus.LOST);
+            return;
+        }
+        if (status == LeasedCalls.NO_AREA) {
+            writer.dropPart();
+        }
+        // The server has answered the call, and would give the same answer again.
+        places.count[place]++;
+        writer.rewind();
+        again(place, LeasedPlaces.WRITE);
+    }
+
+    /** The value is where the answer says, for as long as it takes, or the copy tells that it is not. */
+    private void readNamed(int place) {
+        if (isUsable(place)) {
+            again(place, LeasedPlaces.READ_NAMED);
+        } else {
+            refusal = ": " + space.server(places.server[place]) + " names no block of the map";
+            end(place, KvStatus.LOST);
+        }
+    }
+
+    /** Whether the pointer of a request leads to a block that its server may have named. */
+    private boolean isUsable(int place) {
+        RemotePointer pointer = places.pointer[place];
+        return pointer.incarnation != 0
+                && space.has(pointer.place, pointer.keyBytes, pointer.valueBytes)
+                && space.region(pointer.place).server() == space.server(places.server[place]);
     }
 
     /** Remembers that the value of a key is long, though it has no lease, so that the next get asks for it at once. */
@@ -596,10 +1022,7 @@ public final class LeasedSession implements EngineSession {
         pointer.valueBytes = valueBytes;
         long term = LeasedCalls.termNanos(bytes, answerAt);
         pointer.leasedUntil = places.sentAt[place] + LeaseClock.ofClient(term);
-        if (pointer.incarnation == 0
-                || term <= 0
-                || !space.has(pointer.place, pointer.keyBytes, valueBytes)
-                || space.region(pointer.place).server() != space.server(places.server[place])) {
+        if (term <= 0 || !isUsable(place)) {
             return false;
         }
         pointers.put(places.hash[place], pointer);
@@ -628,11 +1051,16 @@ public final class LeasedSession implements EngineSession {
         if (status == KvStatus.ABSENT) {
             end(place, KvStatus.ABSENT);
         } else {
-            again(place, isLong(pointer.valueBytes) ? LeasedPlaces.ASK_LONG : LeasedPlaces.ASK);
+            askAgain(place);
         }
     }
 
     private void found(int place, long block) {
+        if (isInPieces(place)) {
+            places.version[place] = LeasedBlock.version(bytes, block);
+            again(place, LeasedPlaces.READ_PIECES);
+            return;
+        }
         places.version[place] = LeasedBlock.version(bytes, block);
         places.foundAt[place] = block + LeasedBlock.valueAt(places.keyBytes[place]);
         places.foundBytes[place] = places.pointer[place].valueBytes;
@@ -645,23 +1073,42 @@ public final class LeasedSession implements EngineSession {
             return;
         }
         int place = (int) tag;
+        if (tag >= WRITTEN_REPORT_TAG) {
+            reported(tag >= MERGED_TAG, place, outcome, now);
+            return;
+        }
+        if (tag >= AREA_TAG) {
+            written(place, outcome, now);
+            return;
+        }
+        if (tag >= PIECE_TAG) {
+            readPiece(place, outcome, now);
+            return;
+        }
         if (outcome != Outcome.DONE) {
             readLines.fails(places.server[place], now);
-            again(place, LeasedPlaces.ASK);
+            if (isInPieces(place)) {
+                askAgain(place);
+            } else {
+                again(place, LeasedPlaces.ASK);
+            }
             return;
         }
         readLines.works(places.server[place]);
         RemotePointer pointer = places.pointer[place];
         long at = LeasedPlaces.answerAt(place);
-        boolean live = LeasedBlock.isLive(
-                bytes, at, pointer.incarnation, pointer.keyBytes, pointer.valueBytes, space.checksum());
+        boolean named = places.next[place] == LeasedPlaces.READ_NAMED;
+        boolean live = named
+                ? LeasedBlock.isWhole(
+                        bytes, at, pointer.incarnation, pointer.keyBytes, pointer.valueBytes, space.checksum())
+                : LeasedBlock.isLive(
+                        bytes, at, pointer.incarnation, pointer.keyBytes, pointer.valueBytes, space.checksum());
         if (!live
                 || !LeasedBlock.hasKey(
                         bytes, at, bytes, LeasedPlaces.requestAt(place) + LeasedCalls.KEY, places.keyBytes[place])) {
-            counts.add(MapSessionCounts.STALE_POINTERS);
-            pointers.drop(places.hash[place], pointer.incarnation);
-            // A long answer has the value whatever happens to the block meanwhile.
-            again(place, isLong(pointer.valueBytes) ? LeasedPlaces.ASK_LONG : LeasedPlaces.ASK);
+            stale(place);
+        } else if (named) {
+            found(place, at);
         } else if (now - pointer.leasedUntil >= 0) {
             again(place, LeasedPlaces.RENEW);
         } else {
@@ -672,6 +1119,15 @@ public final class LeasedSession implements EngineSession {
     }
 
     private void end(int place, int status) {
+        if (writer.isOf(place)) {
+            writer.end();
+            untried |= !ready.isEmpty();
+        }
+        if (status != KvStatus.DONE && reader.isOf(place)) {
+            releaseReader();
+        }
+        refusals[place] = refusal;
+        refusal = "";
         int follower = places.end(place, status);
         counts.ended(places.kind[place], status);
         if (follower != LeasedPlaces.NO_PLACE) {
@@ -689,7 +1145,10 @@ public final class LeasedSession implements EngineSession {
                 longs.poll(longCallEnds);
             }
             reads.poll(readEnds);
+            writer.memory.tidy();
+            reader.memory.tidy();
             lookAtLines();
+            lookAtMoving();
             advanceAll();
             int handed = 0;
             while (places.inUse() > 0 && places.step[places.first()] == LeasedPlaces.ENDED) {
@@ -721,13 +1180,27 @@ public final class LeasedSession implements EngineSession {
     /** Reports how often this process has read blocks that it has read again and again, of one shard at a time. */
     private void report() {
         hits = 0;
+        newServer = NO_SERVER;
+        fullServer = NO_SERVER;
         int blocks = pointers.takeUses(reported, LeasedCalls.MOST_REPORTED);
         if (blocks == 0) {
+            if (newServer != NO_SERVER) {
+                tell(newServer);
+            } else if (fullServer != NO_SERVER) {
+                readMerged(fullServer);
+            }
             return;
         }
         int server = space.serverOf(reportedShard);
+        if (!space.hasServer(server)) {
+            return;
+        }
         long at = reportAt + LeasedCalls.ANSWER_VALUE;
         LeasedCalls.report(bytes, at, space.spaceId(server), reportedShard, blocks);
+        if (!reports.sends(server)) {
+            writeReport(server, blocks);
+            return;
+        }
         int posted = calls.call(
                 space.server(server),
                 LeasedCalls.REPORT,
@@ -739,17 +1212,115 @@ public final class LeasedSession implements EngineSession {
                 REPORT_TAG);
         // A report that cannot be posted is lost: nothing but a popularity depends on it.
         reporting = posted == PostResult.OK;
+        reports.sent(server);
     }
 
     private boolean addReported(int number, long place, long incarnation, int uses) {
         if (number == 0) {
-            reportedShard = LeasedCalls.shard(place);
+            int shard = LeasedCalls.shard(place);
+            int server = known(space.serverOf(shard));
+            if (!space.hasServer(server) || !mayReport(server)) {
+                return false;
+            }
+            reportedShard = shard;
         } else if (LeasedCalls.shard(place) != reportedShard) {
             return false;
         }
         LeasedCalls.reported(
                 bytes, reportAt + LeasedCalls.ANSWER_VALUE, number, LeasedCalls.unit(place), uses, incarnation);
         return true;
+    }
+
+    /** Whether a report to a server can be sent or written now. */
+    private boolean mayReport(int server) {
+        if (reports.sends(server) || reports.hasPlace(server)) {
+            return true;
+        }
+        if (reports.isNew(server)) {
+            newServer = server;
+        } else {
+            fullServer = server;
+        }
+        return false;
+    }
+
+    /** Tells a server where this session writes its reports. */
+    private void tell(int server) {
+        AreaPart ring = reports.ring(server);
+        RemoteRegion region = ring == null ? null : ring.region;
+        if (ring == null || region == null) {
+            return;
+        }
+        long at = reportAt + LeasedCalls.ANSWER_VALUE;
+        LeasedCalls.ring(
+                bytes,
+                at,
+                space.spaceId(server),
+                region.regionId(),
+                ring.at,
+                reports.merged(server),
+                reports.session());
+        int posted = calls.call(
+                space.server(server),
+                LeasedCalls.REPORT_RING,
+                buffer,
+                at,
+                LeasedCalls.KEY,
+                reportAt,
+                LeasedCalls.ANSWER_VALUE,
+                REPORT_TAG);
+        reporting = posted == PostResult.OK;
+        toldServer = reporting ? server : NO_SERVER;
+    }
+
+    /** Writes a report into its place of the ring; if that is not possible, or fails, the report is lost. */
+    private void writeReport(int server, int blocks) {
+        AreaPart ring = reports.ring(server);
+        RemoteRegion region = ring == null ? null : ring.region;
+        if (ring == null || region == null || !reports.hasPlace(server)) {
+            return;
+        }
+        long number = reports.written(server) + 1;
+        long at = reportAt + LeasedCalls.ANSWER_VALUE - ReportRing.REPORT;
+        ReportRing.seal(bytes, at, number, blocks, space.checksum());
+        int posted = reads.write(
+                region,
+                ring.at + ReportRing.placeOf(number),
+                buffer,
+                at,
+                ReportRing.bytes(blocks),
+                WRITTEN_REPORT_TAG + server);
+        reportPosted(server, posted);
+    }
+
+    private void reportPosted(int server, int posted) {
+        reporting = posted == PostResult.OK;
+        if (posted == PostResult.LOST) {
+            readLines.fails(server, nanoTime.getAsLong());
+        }
+    }
+
+    /** The ring is full, as far as is known: reads how many reports the server has merged. */
+    private void readMerged(int server) {
+        AreaPart ring = reports.ring(server);
+        RemoteRegion region = ring == null ? null : ring.region;
+        if (ring == null || region == null) {
+            return;
+        }
+        int posted = reads.read(region, ring.at, buffer, reportAt, Long.BYTES, MERGED_TAG + server);
+        reportPosted(server, posted);
+    }
+
+    /** The WRITE of a report has ended, or the READ of how many are merged. */
+    private void reported(boolean merged, int server, int outcome, long now) {
+        reporting = false;
+        if (outcome != Outcome.DONE) {
+            readLines.fails(server, now);
+        } else if (merged) {
+            reports.merged(server, bytes.get(ValueLayout.JAVA_LONG, reportAt));
+        } else {
+            reports.wrote(server);
+        }
     }
 
     private void lookAtLines() {
@@ -766,25 +1337,51 @@ public final class LeasedSession implements EngineSession {
                 continue;
             }
             int server = places.server[place];
-            // A get can be sent again whatever became of an earlier one, so it waits for its own line.
-            boolean gets = places.kind[place] == RequestColumns.GET;
-            boolean isLong = places.next[place] == LeasedPlaces.ASK_LONG;
-            if (space.hasEnded() || gets && lines(isLong).isGone(server) || !gets && isAnyGone(server)) {
+            if (!space.hasEnded() && !space.hasServer(server) && mayMove(place)) {
+                waiting--;
+                again(place, places.next[place]);
+            } else if (space.hasEnded() || isGone(place, server)) {
                 waiting--;
                 end(place, KvStatus.LOST);
-            } else if (gets ? lines(isLong).isUp(server) : callLines.isUp(server) && longLines.isUp(server)) {
+            } else if (isUp(place, server)) {
                 waiting--;
                 again(place, places.next[place]);
             }
         }
     }
 
-    private boolean isAnyGone(int server) {
-        return callLines.isGone(server) || longLines.isGone(server);
+    /** Whether the next step of a request is posted to the queue of READs. */
+    private boolean isOneSided(int place) {
+        int next = places.next[place];
+        return next == LeasedPlaces.READ || next == LeasedPlaces.READ_NAMED || next == LeasedPlaces.WRITE;
+    }
+
+    /** Whether a connection that a request waits for will not be there soon. */
+    private boolean isGone(int place, int server) {
+        if (isOneSided(place) && readLines.isGone(server)) {
+            return true;
+        }
+        // A get can be sent again whatever became of an earlier one, so it waits for its own line.
+        return places.kind[place] == RequestColumns.GET
+                ? !isOneSided(place)
+                        && lines(places.next[place] == LeasedPlaces.ASK_LONG).isGone(server)
+                : callLines.isGone(server) || longLines.isGone(server);
+    }
+
+    /** Whether the connections that a request waits for are there. */
+    private boolean isUp(int place, int server) {
+        if (isOneSided(place) && !readLines.isUp(server)) {
+            return false;
+        }
+        return places.kind[place] == RequestColumns.GET
+                ? isOneSided(place)
+                        || lines(places.next[place] == LeasedPlaces.ASK_LONG).isUp(server)
+                : callLines.isUp(server) && longLines.isUp(server);
     }
 
     private void advanceAll() {
         untried = false;
+        starved = false;
         round++;
         for (int left = ready.size(); left > 0; left--) {
             int place = ready.pollInt();
@@ -802,15 +1399,22 @@ public final class LeasedSession implements EngineSession {
         version = hasVersion ? places.version[place] : 0;
         long at = places.foundAt[place];
         int length = places.foundBytes[place];
+        MemorySegment memory = reader.isOf(place) ? reader.value() : bytes;
         KeyBatch of = places.ofBatch[place] ? batch : null;
+        if (of == null || !refusals[place].isEmpty()) {
+            lastRefusal = refusals[place];
+        }
         try {
             if (of == null) {
-                to.completed(places.tag[place], status, bytes, at, length);
-            } else if (of.take(status, version, bytes, at, length)) {
+                to.completed(places.tag[place], status, memory, at, length);
+            } else if (of.take(status, version, memory, at, length)) {
                 batch = null;
                 to.completed(of.tag(), of.worst(), bytes, 0, 0);
             }
         } finally {
+            if (reader.isOf(place)) {
+                releaseReader();
+            }
             places.removeFirst();
         }
     }
@@ -823,7 +1427,7 @@ public final class LeasedSession implements EngineSession {
             return;
         }
         send();
-        boolean waits = waiting > 0 || !isConnected() || space.isEnding();
+        boolean waits = waiting > 0 || moving > 0 || starved || !isConnected() || space.isEnding();
         long most = waits ? Math.min(nanos, SLEEP_NANOS) : nanos;
         boolean shorts = calls.underWay() > 0;
         RpcQueue longQueue = longCalls;
@@ -858,7 +1462,13 @@ public final class LeasedSession implements EngineSession {
 
     @Override
     public String trouble() {
+        if (space.isCutOff()) {
+            return ": this process holds leases on less than half of the map's servers, which others may have replaced";
+        }
         for (int i = 0; i < space.servers(); i++) {
+            if (!space.hasServer(i)) {
+                continue;
+            }
             RemoteServer server = space.server(i);
             if (server.lost() != null) {
                 return ": the lease on " + server + " is lost";
@@ -867,7 +1477,7 @@ public final class LeasedSession implements EngineSession {
                 return ": the connection to " + server + " has failed";
             }
         }
-        return refused;
+        return lastRefusal.isEmpty() ? refused : lastRefusal;
     }
 
     @Override
@@ -919,7 +1529,7 @@ public final class LeasedSession implements EngineSession {
             owner.close();
             tally.closed(counts);
             RpcQueue longs = longCalls;
-            Closeables.all(calls, longs != null ? longs : () -> {}, reads, memory, onClose::run);
+            Closeables.all(calls, longs != null ? longs : () -> {}, reads, writer, reader, memory, onClose::run);
         }
     }
 }

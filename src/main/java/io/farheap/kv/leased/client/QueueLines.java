@@ -2,6 +2,7 @@ package io.farheap.kv.leased.client;
 
 import io.farheap.kv.space.ReconnectBackoff;
 import io.farheap.remote.contract.Outcome;
+import java.util.Arrays;
 
 /**
  * The connections of one queue to a map's servers. One that has failed is made again, off the session's thread and with
@@ -11,14 +12,18 @@ final class QueueLines {
 
     /** Tags of connections begin here; all others are less. */
     private static final long TAG = 1L << 40;
+    /** After so many attempts that have failed, requests do not wait for another one. */
+    private static final int MOST_ATTEMPTS = 2;
 
     private final LeasedSpace space;
     private final LineMaker maker;
-    private final boolean[] down;
-    private final boolean[] connecting;
-    private final boolean[] unreachable;
-    private final ReconnectBackoff[] backoff;
-    private final boolean[] over;
+    private boolean[] down;
+    private boolean[] connecting;
+    /** How many attempts to make the connection again have failed, one after another. */
+    private int[] attempts;
+
+    private ReconnectBackoff[] backoff;
+    private boolean[] over;
     /** Connections that are down, without those to servers that are lost. */
     private int downs;
 
@@ -30,12 +35,26 @@ final class QueueLines {
     QueueLines(LeasedSpace space, LineMaker maker, long now) {
         this.space = space;
         this.maker = maker;
-        down = new boolean[space.servers()];
-        connecting = new boolean[space.servers()];
-        unreachable = new boolean[space.servers()];
-        over = new boolean[space.servers()];
-        backoff = new ReconnectBackoff[space.servers()];
+        int servers = space.servers();
+        down = new boolean[servers];
+        connecting = new boolean[servers];
+        attempts = new int[servers];
+        over = new boolean[servers];
+        backoff = new ReconnectBackoff[servers];
         for (int server = 0; server < backoff.length; server++) {
+            backoff[server] = new ReconnectBackoff(now);
+        }
+    }
+
+    /** Servers have joined: there are so many now. */
+    void grow(int servers, long now) {
+        int before = down.length;
+        down = Arrays.copyOf(down, servers);
+        connecting = Arrays.copyOf(connecting, servers);
+        attempts = Arrays.copyOf(attempts, servers);
+        over = Arrays.copyOf(over, servers);
+        backoff = Arrays.copyOf(backoff, servers);
+        for (int server = before; server < servers; server++) {
             backoff[server] = new ReconnectBackoff(now);
         }
     }
@@ -63,9 +82,9 @@ final class QueueLines {
         return !down[server];
     }
 
-    /** Whether a connection is down, and will not be up soon. */
+    /** Whether a connection is down, and will not be up soon: a busy server may answer one attempt too late. */
     boolean isGone(int server) {
-        return down[server] && (unreachable[server] || space.server(server).lost() != null);
+        return down[server] && (attempts[server] >= MOST_ATTEMPTS || space.isLost(server));
     }
 
     /** Makes connections again that are down, when their back-off has passed. Not in a handler of the queue. */
@@ -74,7 +93,7 @@ final class QueueLines {
             if (!down[server] || over[server] || connecting[server]) {
                 continue;
             }
-            if (space.server(server).lost() != null) {
+            if (space.isLost(server)) {
                 over[server] = true;
                 downs--;
             } else if (backoff[server].due(now)) {
@@ -91,7 +110,7 @@ final class QueueLines {
         }
         int server = (int) (tag - TAG);
         connecting[server] = false;
-        unreachable[server] = outcome != Outcome.DONE;
+        attempts[server] = outcome == Outcome.DONE ? 0 : attempts[server] + 1;
         if (outcome == Outcome.DONE && down[server]) {
             down[server] = false;
             downs -= over[server] ? 0 : 1;

@@ -9,12 +9,14 @@ import io.farheap.kv.leased.format.ShardTotals;
 import io.farheap.kv.space.KeptBuffer;
 import io.farheap.lifetime.CloseStack;
 import io.farheap.remote.RemoteMemory;
+import io.farheap.remote.RemoteSpace;
 import io.farheap.remote.RpcOptions;
 import io.farheap.remote.RpcQueue;
 import io.farheap.remote.contract.Outcome;
 import io.farheap.remote.contract.PostResult;
 import io.farheap.time.TimeLimit;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /** Asks the servers of a leased map what its shards hold. One thread, which waits for the answers. */
@@ -39,16 +41,21 @@ public final class ShardCensus {
      * @throws MapException if a server does not answer, or serves no leased maps
      */
     public static ShardTotals of(RemoteMemory remote, LeasedSpace space) {
-        return new ShardCensus().take(remote, space);
+        return new ShardCensus().take(remote, space.spaces());
     }
 
-    private ShardTotals take(RemoteMemory remote, LeasedSpace space) {
+    /** The totals of one server; otherwise as {@link #of(RemoteMemory, LeasedSpace)}. */
+    static ShardTotals of(RemoteMemory remote, RemoteSpace server) {
+        return new ShardCensus().take(remote, List.of(server));
+    }
+
+    private ShardTotals take(RemoteMemory remote, List<RemoteSpace> servers) {
         try (CloseStack stack = new CloseStack()) {
             KeptBuffer memory = stack.add(new KeptBuffer(remote, REPLY + REPLY_BYTES));
             RpcQueue calls = stack.add(open(remote));
             ShardTotals sum = ShardTotals.of(new long[ShardTotals.WORDS]);
-            for (int server = 0; server < space.servers(); server++) {
-                sum = sum.plus(ask(calls, memory, space, server));
+            for (RemoteSpace each : servers) {
+                sum = sum.plus(ask(calls, memory, each));
             }
             return sum;
         }
@@ -63,13 +70,13 @@ public final class ShardCensus {
         }
     }
 
-    private ShardTotals ask(RpcQueue calls, KeptBuffer memory, LeasedSpace space, int server) {
+    private ShardTotals ask(RpcQueue calls, KeptBuffer memory, RemoteSpace space) {
         MemorySegment bytes = memory.buffer().segment();
-        bytes.set(JAVA_LONG, 0, space.spaceId(server));
+        bytes.set(JAVA_LONG, 0, space.id());
         ended = false;
         outcome = Outcome.UNKNOWN;
         int posted = calls.call(
-                space.server(server), LeasedCalls.TOTALS, memory.buffer(), 0, Long.BYTES, REPLY, REPLY_BYTES, server);
+                space.server(), LeasedCalls.TOTALS, memory.buffer(), 0, Long.BYTES, REPLY, REPLY_BYTES, 0);
         long deadline = System.nanoTime() + PATIENCE_NANOS;
         while (posted == PostResult.OK && !ended && System.nanoTime() - deadline < 0) {
             calls.send();
@@ -78,8 +85,7 @@ public final class ShardCensus {
             }
         }
         if (outcome != Outcome.DONE || bytes.get(JAVA_LONG, REPLY) != 0) {
-            throw new MapException(space.server(server) + " has no service for leased maps that answers; run the same "
-                    + "release there, with server threads");
+            throw ShardLines.unanswered(space);
         }
         long[] words = new long[ShardTotals.WORDS];
         for (int i = 0; i < words.length; i++) {

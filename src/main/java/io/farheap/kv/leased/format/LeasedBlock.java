@@ -15,11 +15,11 @@ import java.lang.invoke.VarHandle;
  *  0  u64  mark: incarnation (bits 0..47), state (48..49)
  *  8  u64  of the shard alone, outside the checksum: the object's entry, or the next free block
  * 16  u64  checksum of the words below, the key and the value, seeded with the incarnation: {@link BlockChecksum}
- * 24  u16  bytes of the key, 1 to 1,024
+ * 24  u16  bytes of the key, 1 to 1,024; 0 of a piece
  * 28  u32  bytes of the value
  * 32  u64  version
  * 40       the key, padded to 8 bytes with zeros
- *          the value
+ *          the value; or, if that is too long, the list of its {@linkplain LeasedPieces pieces}
  * </pre>
  *
  * <p>The mark is one word. Within one incarnation its state goes from {@link #UNBORN} to {@link #LIVE} to {@link #DEAD}
@@ -60,9 +60,10 @@ public final class LeasedBlock {
         return HEADER_BYTES + BlockFormat.padded(keyBytes);
     }
 
-    /** How many bytes of a block are used. */
+    /** How many bytes of a block are used. @param valueBytes if they need pieces, the block is their index */
     public static int bytes(int keyBytes, int valueBytes) {
-        return valueAt(keyBytes) + valueBytes;
+        return valueAt(keyBytes)
+                + (LeasedPieces.needed(keyBytes, valueBytes) ? LeasedPieces.listBytes(valueBytes) : valueBytes);
     }
 
     /** How many units a block needs. */
@@ -120,12 +121,33 @@ public final class LeasedBlock {
             long valueFrom,
             int valueBytes,
             BlockChecksum checksum) {
+        MemorySegment.copy(value, valueFrom, memory, at + valueAt(keyBytes), valueBytes);
+        writeHead(memory, at, incarnation, version, key, keyFrom, keyBytes, valueBytes, checksum);
+    }
+
+    /** The same of a block that has its value, or the list of its pieces, already. */
+    public static void writeHead(
+            MemorySegment memory,
+            long at,
+            long incarnation,
+            long version,
+            MemorySegment key,
+            long keyFrom,
+            int keyBytes,
+            int valueBytes,
+            BlockChecksum checksum) {
         memory.set(JAVA_LONG, at + LENGTHS, keyBytes | (long) valueBytes << VALUE_SHIFT);
         memory.set(JAVA_LONG, at + VERSION, version);
         memory.set(JAVA_LONG, at + HEADER_BYTES + (keyBytes - 1 & ~7), 0);
         MemorySegment.copy(key, keyFrom, memory, at + HEADER_BYTES, keyBytes);
-        MemorySegment.copy(value, valueFrom, memory, at + valueAt(keyBytes), valueBytes);
         memory.set(JAVA_LONG, at + CHECKSUM, checksum(memory, at, incarnation, keyBytes, valueBytes, checksum));
+    }
+
+    /** Writes all but the mark, the shard's word and the bytes of a piece, which it has already. */
+    public static void writePiece(MemorySegment memory, long at, long incarnation, int bytes, BlockChecksum checksum) {
+        memory.set(JAVA_LONG, at + LENGTHS, (long) bytes << VALUE_SHIFT);
+        memory.set(JAVA_LONG, at + VERSION, 0);
+        memory.set(JAVA_LONG, at + CHECKSUM, checksum(memory, at, incarnation, 0, bytes, checksum));
     }
 
     private static long checksum(
@@ -138,6 +160,16 @@ public final class LeasedBlock {
     public static boolean isLive(
             MemorySegment memory, long at, long incarnation, int keyBytes, int valueBytes, BlockChecksum checksum) {
         return memory.get(JAVA_LONG, at + MARK) == mark(incarnation, LIVE)
+                && isWhole(memory, at, incarnation, keyBytes, valueBytes, checksum);
+    }
+
+    /**
+     * Whether a copy, of as many bytes as {@link #bytes} says, is the whole block of an incarnation, whatever its state
+     * says: then it has the bytes that were stored under that incarnation.
+     */
+    public static boolean isWhole(
+            MemorySegment memory, long at, long incarnation, int keyBytes, int valueBytes, BlockChecksum checksum) {
+        return incarnation(memory.get(JAVA_LONG, at + MARK)) == incarnation
                 && keyBytes(memory, at) == keyBytes
                 && valueBytes(memory, at) == valueBytes
                 && memory.get(JAVA_LONG, at + CHECKSUM)

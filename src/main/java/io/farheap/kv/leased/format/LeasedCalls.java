@@ -15,15 +15,23 @@ import java.lang.foreign.MemorySegment;
  * request                                            answer
  *  0  u64  space                                      0  u32  status
  *  8  u16  bytes of the key                           4  u32  bytes of the value
- * 10  u16  0                                          8  u64  version
+ * 10  u16  form: 0, or 1                              8  u64  version
  * 12  u32  bytes of the value                        16  u64  place of the block: shard (bits 32..), unit in it
  * 16  u64  argument                                  24  u64  incarnation of the block; 0: there is none
  * 24  u64  time to live in ms; 0: for ever           32  u64  term of the lease in ns; 0: none
  * 32  u64  session                                   40  u32  bytes of the value that follow: all or none
  * 40  u64  call                                      48       the value
  * 48       the key, padded to 8 bytes
- *          the value
+ *          form 0: the value
+ *          form 1: u32  number of a region of the server that the caller holds
+ *                  u32  0
+ *                  u64  offset of the value in it
+ *                  u64  checksum of the value: {@link LeasedPieces#sumOfAll}
  * </pre>
+ *
+ * <p>A value that needs {@linkplain LeasedPieces pieces} comes in form 1, and no other does: the caller has WRITTEN it
+ * into memory of its own before. If the server's copy of it has another checksum, nothing is stored, and the answer is
+ * {@link #TORN}. No answer has such a value: the caller READs it by the pointer, whose block is kept for a while.
  *
  * <p>A call that changes something names its session, by a number of the process (bits 0 to 9) below one that is higher
  * for a later session of that number; and itself, by one of the session's places (bits 48 to 63) and how many calls the
@@ -68,6 +76,13 @@ public final class LeasedCalls {
      */
     public static final int REPORT = FIRST_CALL + 10;
 
+    /**
+     * Where the caller's session writes reports, which the server merges from then on: [space, u32 number of a region
+     * that the caller holds, u32 0, u64 offset of the {@link ReportRing} in it, u64 number before that of the first
+     * report, u64 session]. The answer has a status alone.
+     */
+    public static final int REPORT_RING = FIRST_CALL + 11;
+
     /** How many kinds of calls change or read a key. */
     public static final int KEY_CALLS = 9;
     /** The most blocks of a report. */
@@ -80,9 +95,14 @@ public final class LeasedCalls {
     public static final int ELSEWHERE = 65;
     /** The arguments cannot be. */
     public static final int WRONG = 66;
+    /** The value in the caller's area is not the one whose checksum the call has: nothing was stored. */
+    public static final int TORN = 67;
+    /** The caller does not hold the memory in which it says that the value is: nothing was stored. */
+    public static final int NO_AREA = 68;
 
     public static final int SPACE = 0;
     private static final int KEY_BYTES = 8;
+    private static final int FORM = 10;
     private static final int VALUE_BYTES = 12;
     private static final int ARGUMENT = 16;
     private static final int LIFE = 24;
@@ -90,6 +110,16 @@ public final class LeasedCalls {
     private static final int CALL = 40;
     /** The offset of the key in a request. */
     public static final int KEY = 48;
+
+    private static final int AREA_REGION = 0;
+    private static final int AREA_OFFSET = 8;
+    private static final int AREA_SUM = 16;
+    /** The bytes of a request of form 1 behind its key. */
+    public static final int AREA_BYTES = 24;
+
+    private static final int RING_REGION = 8;
+    private static final int RING_OFFSET = 16;
+    private static final int RING_BEFORE = 24;
 
     private static final int REPORTED = 8;
     private static final int REPORTED_SHARD = 12;
@@ -117,10 +147,18 @@ public final class LeasedCalls {
     /** How many sessions of a process may call at a time, and how many places each may have. */
     public static final int MOST_SESSIONS = 1 << 10;
 
+    /** The most requests that all sessions of a process may have in flight, as they are memory of each server. */
+    public static final int MOST_PLACES = 1 << 17;
+
     private static final int SESSION_BITS = 10;
     private static final int CALL_BITS = 48;
 
     private LeasedCalls() {}
+
+    /** Whether a call stores a value that its client gives. */
+    public static boolean stores(int operation) {
+        return operation == SET || operation == ADD || operation == REPLACE || operation == COMPARE_AND_SET;
+    }
 
     /** The most bytes of a value that a block holds beside a key. */
     public static int mostValueBytes(int keyBytes) {
@@ -132,6 +170,28 @@ public final class LeasedCalls {
         to.set(JAVA_LONG_UNALIGNED, at + SPACE, space);
         to.set(JAVA_INT_UNALIGNED, at + REPORTED, blocks);
         to.set(JAVA_INT_UNALIGNED, at + REPORTED_SHARD, shard);
+    }
+
+    /** Writes a request to merge reports from a ring. */
+    public static void ring(MemorySegment to, long at, long space, int region, long offset, long before, int session) {
+        to.set(JAVA_LONG_UNALIGNED, at + SPACE, space);
+        to.set(JAVA_LONG_UNALIGNED, at + RING_REGION, Integer.toUnsignedLong(region));
+        to.set(JAVA_LONG_UNALIGNED, at + RING_OFFSET, offset);
+        to.set(JAVA_LONG_UNALIGNED, at + RING_BEFORE, before);
+        to.set(JAVA_LONG_UNALIGNED, at + SESSION, session);
+    }
+
+    public static int ringRegion(MemorySegment request, long at) {
+        return request.get(JAVA_INT_UNALIGNED, at + RING_REGION);
+    }
+
+    public static long ringOffset(MemorySegment request, long at) {
+        return request.get(JAVA_LONG_UNALIGNED, at + RING_OFFSET);
+    }
+
+    /** The number before that of the first report. */
+    public static long ringBefore(MemorySegment request, long at) {
+        return request.get(JAVA_LONG_UNALIGNED, at + RING_BEFORE);
     }
 
     /** Writes block {@code number} of a report. */
@@ -177,12 +237,44 @@ public final class LeasedCalls {
             MemorySegment to, long at, long space, int keyBytes, int valueBytes, long argument, long lifeMillis) {
         to.set(JAVA_LONG_UNALIGNED, at + SPACE, space);
         to.set(JAVA_SHORT_UNALIGNED, at + KEY_BYTES, (short) keyBytes);
-        to.set(JAVA_SHORT_UNALIGNED, at + KEY_BYTES + Short.BYTES, (short) 0);
+        to.set(JAVA_SHORT_UNALIGNED, at + FORM, (short) 0);
         to.set(JAVA_INT_UNALIGNED, at + VALUE_BYTES, valueBytes);
         to.set(JAVA_LONG_UNALIGNED, at + ARGUMENT, argument);
         to.set(JAVA_LONG_UNALIGNED, at + LIFE, lifeMillis);
         to.set(JAVA_LONG_UNALIGNED, at + SESSION, 0);
         to.set(JAVA_LONG_UNALIGNED, at + CALL, 0);
+    }
+
+    /**
+     * Says that the value is in memory of the caller's, and not in the request, whose lengths have been written.
+     *
+     * @param region number of a region that the caller holds
+     * @param offset in it
+     * @param sum of the value
+     */
+    public static void valueInArea(MemorySegment request, long at, int keyBytes, int region, long offset, long sum) {
+        long area = at + valueAt(keyBytes);
+        request.set(JAVA_SHORT_UNALIGNED, at + FORM, (short) 1);
+        request.set(JAVA_LONG_UNALIGNED, area + AREA_REGION, Integer.toUnsignedLong(region));
+        request.set(JAVA_LONG_UNALIGNED, area + AREA_OFFSET, offset);
+        request.set(JAVA_LONG_UNALIGNED, area + AREA_SUM, sum);
+    }
+
+    /** The form of a request: 0, 1 if the value is in memory of the caller's, and any other if it cannot be. */
+    public static int form(MemorySegment request, long at) {
+        return Short.toUnsignedInt(request.get(JAVA_SHORT_UNALIGNED, at + FORM));
+    }
+
+    public static int areaRegion(MemorySegment request, long at, int keyBytes) {
+        return request.get(JAVA_INT_UNALIGNED, at + valueAt(keyBytes) + AREA_REGION);
+    }
+
+    public static long areaOffset(MemorySegment request, long at, int keyBytes) {
+        return request.get(JAVA_LONG_UNALIGNED, at + valueAt(keyBytes) + AREA_OFFSET);
+    }
+
+    public static long areaSum(MemorySegment request, long at, int keyBytes) {
+        return request.get(JAVA_LONG_UNALIGNED, at + valueAt(keyBytes) + AREA_SUM);
     }
 
     /**
@@ -205,6 +297,11 @@ public final class LeasedCalls {
     /** The session of a request; 0 if it cannot be sent again. */
     public static long session(MemorySegment request, long at) {
         return request.get(JAVA_LONG_UNALIGNED, at + SESSION);
+    }
+
+    /** How many sessions the process had opened with a session. */
+    public static long nth(long session) {
+        return session >>> SESSION_BITS;
     }
 
     /** The number of a session among those that the process has at a time. */

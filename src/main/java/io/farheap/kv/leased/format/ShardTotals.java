@@ -17,6 +17,8 @@ package io.farheap.kv.leased.format;
  * @param rebuilt shards that were put in order again, after a call that did not end
  * @param reported READs of clients that were counted
  * @param capped READs that clients reported and can hardly have made
+ * @param reports that were merged
+ * @param written of these, by WRITE
  */
 public record ShardTotals(
         long shards,
@@ -32,16 +34,18 @@ public record ShardTotals(
         long denied,
         long rebuilt,
         long reported,
-        long capped) {
+        long capped,
+        long reports,
+        long written) {
 
     /** How many words there are. */
-    public static final int WORDS = 14;
+    public static final int WORDS = 16;
 
     /** The totals of words. */
     public static ShardTotals of(long[] words) {
         return new ShardTotals(
                 words[0], words[1], words[2], words[3], words[4], words[5], words[6], words[7], words[8], words[9],
-                words[10], words[11], words[12], words[13]);
+                words[10], words[11], words[12], words[13], words[14], words[15]);
     }
 
     /** The words of these totals. */
@@ -60,7 +64,9 @@ public record ShardTotals(
             denied,
             rebuilt,
             reported,
-            capped
+            capped,
+            reports,
+            written
         };
     }
 

@@ -2,6 +2,7 @@ package io.farheap.kv.leased.server;
 
 import io.farheap.kv.format.SizeClasses;
 import io.farheap.kv.leased.format.LeasedBlock;
+import io.farheap.kv.leased.format.LeasedPieces;
 import io.farheap.kv.leased.format.ShardShape;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
@@ -33,6 +34,11 @@ final class BlockSegments {
     private final boolean[] closing;
     /** By segment: until when any of its blocks is leased, at most. */
     private final long[] leasedUntil;
+    /** By segment: the last call for which it must not be emptied, and how many blocks of it no object has yet. */
+    private final int[] keptFor;
+
+    private final int[] reserved;
+
     /** By segment: its neighbours in the list of those of its class that have a free block. */
     private final int[] before;
 
@@ -44,6 +50,9 @@ final class BlockSegments {
 
     private int empties;
     private int closings;
+    /** The present call, for {@link #keptFor}. */
+    private int call;
+
     /** The segment that {@link #notLeased} found last. */
     private int turn;
 
@@ -59,6 +68,8 @@ final class BlockSegments {
         freed = new int[segments];
         closing = new boolean[segments];
         leasedUntil = new long[segments];
+        keptFor = new int[segments];
+        reserved = new int[segments];
         before = new int[segments];
         after = new int[segments];
         empty = new int[segments];
@@ -186,15 +197,59 @@ final class BlockSegments {
         leasedUntil[segment] = Math.max(leasedUntil[segment], until);
     }
 
-    /**
-     * A segment of which no block is leased, each in its turn, or {@link #NONE}.
-     *
-     * @param but a block whose segment it is not; any other unit if there is none
-     */
-    int notLeased(long now, int but) {
+    /** A call begins for which no segment has to stay. */
+    void keepNone() {
+        call++;
+    }
+
+    /** The segment of a block is not to be emptied during this call. */
+    void keep(int unit) {
+        keptFor[of(unit)] = call;
+    }
+
+    /** A block is taken for an object that will be stored by a later call: its segment is not to be emptied. */
+    void reserve(int unit) {
+        reserved[of(unit)]++;
+    }
+
+    void endReservation(int unit) {
+        reserved[of(unit)]--;
+    }
+
+    /** How many blocks are reserved. */
+    int reservations() {
+        return Arrays.stream(reserved).sum();
+    }
+
+    boolean isKept(int unit) {
+        return isKeptSegment(of(unit));
+    }
+
+    private boolean isKeptSegment(int segment) {
+        return keptFor[segment] == call || reserved[segment] > 0;
+    }
+
+    /** The bytes of a block that is in use. */
+    long blockBytes(int unit) {
+        return (long) SizeClasses.units(sizeClass[of(unit)]) * LeasedBlock.UNIT_BYTES;
+    }
+
+    /** How many segments a value in pieces and its index fill if they have them for themselves. */
+    static int needed(int keyBytes, int valueBytes) {
+        int count = LeasedPieces.count(valueBytes);
+        int ofMost = LeasedPieces.sizeClass(valueBytes, 0);
+        int ofLast = LeasedPieces.sizeClass(valueBytes, count - 1);
+        int ofIndex = SizeClasses.of(LeasedBlock.units(keyBytes, valueBytes));
+        int together = count - (ofLast == ofMost ? 0 : 1) + (ofIndex == ofMost ? 1 : 0);
+        int others = (ofLast == ofMost ? 0 : 1) + (ofIndex == ofMost || ofIndex == ofLast ? 0 : 1);
+        return Math.ceilDiv(together, blocks(ofMost)) + others;
+    }
+
+    /** A segment of which no block is leased and that need not stay, each in its turn, or {@link #NONE}. */
+    int notLeased(long now) {
         for (int i = 0; i < segments; i++) {
             turn = turn + 1 < segments ? turn + 1 : 0;
-            if (leasedUntil[turn] <= now && !closing[turn] && (but < firstUnit || of(but) != turn)) {
+            if (leasedUntil[turn] <= now && !closing[turn] && !isKeptSegment(turn)) {
                 return turn;
             }
         }
@@ -219,10 +274,6 @@ final class BlockSegments {
                 && inSegment / SizeClasses.units(ofSize) < cut[segment];
     }
 
-    boolean isSameSegment(int unit, int other) {
-        return of(unit) == of(other);
-    }
-
     /** How many blocks of a segment were handed out since it got its class; block n of them is {@link #unit}. */
     int cut(int segment) {
         return sizeClass[segment] == OF_NO_CLASS ? 0 : cut[segment];
@@ -235,6 +286,21 @@ final class BlockSegments {
     /** How many segments have no class. */
     int empties() {
         return empties;
+    }
+
+    /** How many blocks of a segment, of those handed out since it got its class, are in its list of free ones. */
+    int freeBlocks(int segment) {
+        int free = 0;
+        int most = cut(segment);
+        for (int unit = most == 0 ? NO_BLOCK : freed[segment]; unit != NO_BLOCK && free <= most; free++) {
+            unit = (int) LeasedBlock.link(memory, offset(unit));
+        }
+        return free;
+    }
+
+    /** How many segments there are. */
+    int count() {
+        return segments;
     }
 
     /** Whether a class has a free block, or can get a segment. */
@@ -251,6 +317,7 @@ final class BlockSegments {
         Arrays.fill(closing, false);
         closings = 0;
         Arrays.fill(leasedUntil, 0);
+        Arrays.fill(reserved, 0);
         Arrays.fill(inUse, 0);
         empties = 0;
     }

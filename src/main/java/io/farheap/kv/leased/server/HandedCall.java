@@ -1,5 +1,6 @@
 package io.farheap.kv.leased.server;
 
+import io.farheap.rpc.HeldRegions;
 import io.farheap.rpc.PendingCall;
 import java.lang.foreign.MemorySegment;
 import java.util.function.Consumer;
@@ -19,6 +20,9 @@ final class HandedCall {
     long space;
     int shard;
     long hash;
+    /** The caller's regions, if one of them has the value. */
+    @Nullable
+    HeldRegions held;
     /** Of its session; null if the call changes nothing. */
     @Nullable
     RepeatableCalls calls;
@@ -26,8 +30,14 @@ final class HandedCall {
     private byte[] bytes = new byte[0];
     MemorySegment request = MemorySegment.ofArray(bytes);
 
+    /** Null of a report that was written, which has no answer. */
     @Nullable
     PendingCall pending;
+
+    boolean written;
+
+    /** The value, as far as it was copied, if it needs pieces. */
+    final ShardPieces pieces = new ShardPieces();
 
     @Nullable
     HandedCall next;

@@ -2,6 +2,7 @@ package io.farheap.kv.leased.server;
 
 import io.farheap.kv.leased.format.LeasedCalls;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
@@ -14,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 final class LeaseSessions {
 
     /** The most places of all sessions of a process, at 32 bytes each: those of 128 sessions. */
-    static final int MOST_PLACES = 1 << 17;
+    static final int MOST_PLACES = LeasedCalls.MOST_PLACES;
 
     /** A process makes no more than one READ in this time, over all of its connections to a server. */
     private static final long NANOS_PER_READ = 250;
@@ -27,6 +28,12 @@ final class LeaseSessions {
 
     private final AtomicReferenceArray<@Nullable RepeatableCalls> byNumber =
             new AtomicReferenceArray<>(LeasedCalls.MOST_SESSIONS);
+
+    /** By number: where the session writes its reports, and the number of the last one that was merged. */
+    private final AtomicReferenceArray<@Nullable WrittenReports> rings =
+            new AtomicReferenceArray<>(LeasedCalls.MOST_SESSIONS);
+
+    private final AtomicLongArray merged = new AtomicLongArray(LeasedCalls.MOST_SESSIONS);
 
     private volatile boolean ended;
 
@@ -60,6 +67,28 @@ final class LeaseSessions {
 
     boolean hasEnded() {
         return ended;
+    }
+
+    /** A session writes its reports into a ring from now on. Numbers only grow, so none that was merged comes again. */
+    void setRing(WrittenReports ring) {
+        merged.accumulateAndGet(ring.session, ring.before, Math::max);
+        rings.set(ring.session, ring);
+    }
+
+    /** The ring of the session of a number, or null if it has none. */
+    @Nullable
+    WrittenReports ring(int session) {
+        return rings.get(session);
+    }
+
+    /** The number of the last report that was merged of the session of a number. */
+    long merged(int session) {
+        return merged.get(session);
+    }
+
+    /** A report is merged. @return false if another thread has merged it, or a later one */
+    boolean merge(int session, long before, long number) {
+        return merged.compareAndSet(session, before, number);
     }
 
     /** How many places its sessions have. */

@@ -16,6 +16,9 @@ final class LeaseTerms {
     /** The number of the lowest queue, from which the terms are counted: 0, or 1 if there is one queue alone. */
     private final int first;
 
+    /** The term of the highest queue. */
+    private final long longestNanos;
+
     private long noneUntil = Long.MIN_VALUE;
 
     /**
@@ -27,6 +30,7 @@ final class LeaseTerms {
         this.termNanos = termNanos;
         this.mostNanos = mostNanos;
         first = queues == 1 ? 1 : 0;
+        longestNanos = Math.min((first + queues - 1) * termNanos, mostNanos);
     }
 
     /** The term of a queue if nothing is marked. */
@@ -57,8 +61,13 @@ final class LeaseTerms {
         return marked <= half ? full : (long) ((double) full * Math.max(0, 2 * half - marked) / half);
     }
 
-    /** All that could be evicted is leased: no lease is given until one that was given now would be over. */
+    /** Whether blocks may be kept that nothing leases, for a client that is about to read them. */
+    boolean mayHold(long marked, long all) {
+        return marked * MOST_SHARE < all;
+    }
+
+    /** All that could be evicted is leased: no lease is given until the longest one that was given is over. */
     void exhausted(long now) {
-        noneUntil = now + mostNanos;
+        noneUntil = now + longestNanos;
     }
 }

@@ -44,7 +44,9 @@ public final class LeasedServices implements ServerService, SpaceListener {
             handlers.register(LeasedCalls.GET + kind, new KeyCalls(LeasedCalls.GET + kind));
         }
         handlers.register(LeasedCalls.REPORT, new KeyCalls(LeasedCalls.REPORT));
+        handlers.register(LeasedCalls.REPORT_RING, new KeyCalls(LeasedCalls.REPORT_RING));
         handlers.register(LeasedCalls.TOTALS, (held, in, out) -> totals(served, held, in, out));
+        new EditionServices(maps, served).install(handlers);
     }
 
     @Override
@@ -112,6 +114,8 @@ public final class LeasedServices implements ServerService, SpaceListener {
         named.put("maps.leases.denied", sum.denied());
         named.put("maps.reads.reported", sum.reported());
         named.put("maps.reads.capped", sum.capped());
+        named.put("maps.reports.merged", sum.reports());
+        named.put("maps.reports.written", sum.written());
         named.put("maps.blocks.marked.bytes", sum.markedBytes());
         named.put("maps.blocks.reclaimed.late", sum.reclaimedLate());
         named.put("maps.shards.rebuilt", sum.rebuilt());

@@ -74,6 +74,11 @@ final class RepeatableCalls {
         return true;
     }
 
+    /** Whether a call is later than all that its place has had, so that it will be carried out. */
+    boolean isNew(int place, long count) {
+        return count > chunk(place)[place % CHUNK * WORDS + COUNT];
+    }
+
     /** A call has been carried out. @param sum of an increment */
     void end(int place, long count, ShardAnswer answer, long sum) {
         long[] chunk = chunk(place);

@@ -7,6 +7,7 @@ import io.farheap.server.contract.ServedSpace;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.agrona.collections.Long2ObjectHashMap;
 import org.jspecify.annotations.Nullable;
 
@@ -15,8 +16,11 @@ final class ServedMaps {
 
     /** By space; empty if it is no leased map. Replaced, so that a look allocates nothing. */
     private volatile Long2ObjectHashMap<Optional<ServedShards>> maps = new Long2ObjectHashMap<>();
+    /** Those that are leased maps: the other one's iterators are not for several threads. */
+    private volatile List<ServedShards> leased = List.of();
 
     private final List<ShardOwner> threads = new CopyOnWriteArrayList<>();
+    private final AtomicInteger releases = new AtomicInteger();
     private final Runnable onMap;
 
     /** @param onMap called on a server thread when a map is used for the first time */
@@ -41,6 +45,7 @@ final class ServedMaps {
             var more = new Long2ObjectHashMap<>(maps);
             more.put(space.id(), known);
             maps = more;
+            leased = leased(more);
         }
         return known;
     }
@@ -52,7 +57,7 @@ final class ServedMaps {
         }
         try {
             LeasedDescriptor map = LeasedDescriptor.decode(space.descriptor(), space.name());
-            if (map.regionBytes() != space.regionBytes() || map.regionsOfEach() > space.regions()) {
+            if (map.regionBytes() != space.regionBytes() || !map.joined() && map.regionsOfEach() > space.regions()) {
                 return Optional.empty();
             }
             ServedShards made = new ServedShards(space, map, System::nanoTime);
@@ -80,10 +85,31 @@ final class ServedMaps {
         var fewer = new Long2ObjectHashMap<>(maps);
         fewer.remove(space);
         maps = fewer;
+        leased = leased(fewer);
+    }
+
+    private static List<ServedShards> leased(Long2ObjectHashMap<Optional<ServedShards>> of) {
+        return of.values().stream().flatMap(Optional::stream).toList();
     }
 
     void add(ShardOwner thread) {
         threads.add(thread);
+    }
+
+    /** Shards of a map have lost keys: their threads drop these. Any thread. */
+    void released() {
+        releases.incrementAndGet();
+        threads.forEach(ShardOwner::look);
+    }
+
+    /** How often shards have lost keys. */
+    int releases() {
+        return releases.get();
+    }
+
+    /** The shards that all maps have here. */
+    List<ServedShards> all() {
+        return leased;
     }
 
     void remove(ShardOwner thread) {
@@ -107,8 +133,8 @@ final class ServedMaps {
         if (now.isEmpty()) {
             return;
         }
-        for (Optional<ServedShards> each : maps.values()) {
-            each.ifPresent(map -> giveAway(map, from, now));
+        for (ServedShards each : leased) {
+            giveAway(each, from, now);
         }
     }
 
@@ -124,8 +150,8 @@ final class ServedMaps {
     /** What all shards hold and have done. */
     ShardTotals totals() {
         ShardTotals sum = ShardTotals.of(new long[ShardTotals.WORDS]);
-        for (Optional<ServedShards> each : maps.values()) {
-            sum = each.isEmpty() ? sum : sum.plus(each.get().totals());
+        for (ServedShards each : leased) {
+            sum = sum.plus(each.totals());
         }
         return sum;
     }

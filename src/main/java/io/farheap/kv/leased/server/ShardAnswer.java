@@ -16,6 +16,8 @@ final class ShardAnswer {
     int valueBytes;
 
     long valueAt;
+    /** Whether the value is in pieces, so that its bytes are not there. */
+    boolean inPieces;
 
     void clear(int ending) {
         status = ending;
@@ -25,5 +27,6 @@ final class ShardAnswer {
         termNanos = 0;
         valueBytes = 0;
         valueAt = 0;
+        inPieces = false;
     }
 }

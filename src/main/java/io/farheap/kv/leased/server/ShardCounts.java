@@ -24,6 +24,8 @@ final class ShardCounts {
     static final int REBUILT = 11;
     static final int REPORTED = 12;
     static final int CAPPED = 13;
+    static final int REPORTS = 14;
+    static final int WRITTEN = 15;
 
     private final long[] counts = new long[ShardTotals.WORDS];
 

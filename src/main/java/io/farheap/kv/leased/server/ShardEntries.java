@@ -13,7 +13,7 @@ import java.lang.foreign.MemorySegment;
  * shard knows of it beside the block's bytes. Entry 0 is none. The shard's thread.
  *
  * <pre>
- *  0  u32  the low half of the hash of the key
+ *  0  u32  the low half of the hash of the key; of a piece, its object's entry
  *  4  u32  when it was used last, in 16ths of a second since the shard began; wraps after eight years
  *  8  u64  incarnation of the block
  * 16  u64  until when the block is leased, by the server's clock, in ns since the shard began
@@ -25,8 +25,9 @@ import java.lang.foreign.MemorySegment;
  * 48  u16  how often it was used, about
  * 50  u8   state
  * 51  u8   queue
- * 52  u8   size class of the block
+ * 52  u8   size class of its queues: of the block, or of the first piece
  * 53  u8   whether a client has read it since it was stored
+ * 54  u8   whether its value is in pieces, each of which has an entry
  * 56  u32  when it was stored, in ms since the shard began; wraps after seven weeks
  * 60  u32  for how long the key's objects live until they are replaced, about, in ms; 0: none of them was
  * </pre>
@@ -39,8 +40,12 @@ final class ShardEntries {
     static final int FREE = 0;
     /** Of a key's object; but if the block's mark says otherwise, the key is absent. */
     static final int OBJECT = 1;
-    /** Of a block that is no key's object any more, and whose lease is not over. */
+    /** Of a block that is no key's object any more, nor a piece of one, and whose lease is not over. */
     static final int MARKED = 2;
+    /** Of a piece of an object's value. */
+    static final int PIECE = 3;
+    /** The same of a piece that was found to be an object's, while a shard is put in order. */
+    static final int FOUND_PIECE = 4;
 
     static final int MOST_COUNT = (1 << Short.SIZE) - 1;
 
@@ -58,6 +63,7 @@ final class ShardEntries {
     private static final long QUEUE = 51;
     private static final long CLASS = 52;
     private static final long READ = 53;
+    private static final long IN_PIECES = 54;
     private static final long STORED = 56;
     private static final long REPLACED = 60;
 
@@ -263,6 +269,23 @@ final class ShardEntries {
 
     void setRead(int entry, boolean read) {
         memory.set(JAVA_BYTE, at(entry) + READ, (byte) (read ? 1 : 0));
+    }
+
+    boolean isInPieces(int entry) {
+        return memory.get(JAVA_BYTE, at(entry) + IN_PIECES) != 0;
+    }
+
+    void setInPieces(int entry, boolean inPieces) {
+        memory.set(JAVA_BYTE, at(entry) + IN_PIECES, (byte) (inPieces ? 1 : 0));
+    }
+
+    /** The entry of the object that a piece belongs to. */
+    int owner(int piece) {
+        return hash(piece);
+    }
+
+    void setOwner(int piece, int entry) {
+        setHash(piece, entry);
     }
 
     /** When an object was stored, of which only differences below 2^32 count. */

@@ -8,4 +8,7 @@ interface ShardOwner {
 
     /** Hands a call over to it. Any thread. */
     void hand(HandedCall call);
+
+    /** There may be something for it to do. Any thread. */
+    void look();
 }

@@ -45,4 +45,17 @@ class LeaseTermsTest {
         assertEquals(0, terms.of(2, 10 + LONGEST - 1, 0, 1_600));
         assertEquals(2 * STEP, terms.of(2, 10 + LONGEST, 0, 1_600));
     }
+
+    /** A map of few queues gives no lease of the longest term, so none has to end before the next is given. */
+    @Test
+    void noLeaseIsWaitedForThatNoQueueHas() {
+        LeaseTerms one = new LeaseTerms(STEP, 10 * STEP, 1);
+        one.exhausted(0);
+        assertEquals(0, one.of(0, STEP - 1, 0, 1_600));
+        assertEquals(STEP, one.of(0, STEP, 0, 1_600));
+        LeaseTerms four = new LeaseTerms(STEP, 10 * STEP, 4);
+        four.exhausted(0);
+        assertEquals(0, four.of(3, 3 * STEP - 1, 0, 1_600));
+        assertEquals(3 * STEP, four.of(3, 3 * STEP, 0, 1_600));
+    }
 }

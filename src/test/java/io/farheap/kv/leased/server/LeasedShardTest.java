@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.kv.contract.KvStatus;
+import io.farheap.kv.format.BlockAudit;
 import io.farheap.kv.leased.format.LeaseClock;
 import io.farheap.kv.leased.format.LeasedBlock;
 import io.farheap.kv.leased.format.LeasedCalls;
@@ -55,6 +56,67 @@ class LeasedShardTest {
         assertNull(shard.get(1));
         assertEquals(KvStatus.ABSENT, shard.call(LeasedCalls.DELETE, TestShard.key(1), NOTHING, 0, 0));
         assertEquals(1, shard.shard.totals().objects());
+    }
+
+    /** They belong to another server from now on; clients have pointers to them. */
+    @Test
+    void keysThatHaveGoneAreMarked() {
+        for (int key = 0; key < 100; key++) {
+            shard.set(key, value(100, key));
+            shard.get(key);
+            shard.get(key);
+        }
+        shard.get(7);
+        long block = (long) shard.answer.unit * LeasedBlock.UNIT_BYTES;
+        long gone = hash(7);
+        shard.shard.dropAllBut(shard.hash, hash -> hash != gone && (hash & 1) == 0);
+        assertEquals(LeasedBlock.DEAD, (int) (LeasedBlock.markAt(shard.memory, block) >>> 48));
+        for (int key = 0; key < 100; key++) {
+            boolean kept = hash(key) != gone && (hash(key) & 1) == 0;
+            assertArrayEquals(kept ? value(100, key) : null, shard.get(key));
+        }
+        assertTrue(shard.shard.totals().markedBytes() > 0, "what is leased is not used again yet");
+        for (int key = 0; key < 100; key++) {
+            assertEquals(KvStatus.DONE, shard.set(key, value(50, key)));
+        }
+    }
+
+    @Test
+    void anAuditFindsEachBlockOnce() {
+        Random random = new Random(5);
+        for (int i = 0; i < 5000; i++) {
+            int key = random.nextInt(300);
+            switch (random.nextInt(4)) {
+                case 0 -> shard.delete(key);
+                case 1 -> shard.get(key);
+                default -> shard.set(key, value(random.nextInt(20) == 0 ? 9000 : random.nextInt(900), key));
+            }
+            shard.passMillis(random.nextInt(50));
+            if (i % 500 == 0) {
+                assertSound();
+            }
+        }
+        assertSound();
+        shard.get(7);
+        BlockAudit other = shard.shard.audit(shard.hash, hash -> hash != hash(7));
+        assertEquals(shard.get(7) == null ? 0 : 1, other.wrong(), "a key of another shard");
+        shard.set(7, value(10, 7));
+        long block = (long) shard.answer.unit * LeasedBlock.UNIT_BYTES;
+        LeasedBlock.setMark(shard.memory, block, LeasedBlock.mark(shard.answer.incarnation, LeasedBlock.DEAD));
+        assertEquals(1, shard.shard.audit(shard.hash, _ -> true).wrong(), "an object that is not live");
+    }
+
+    private void assertSound() {
+        BlockAudit audit = shard.shard.audit(shard.hash, _ -> true);
+        assertTrue(audit.adds(), audit::toString);
+        assertEquals(0, audit.wrong());
+        assertEquals(0, audit.lost(), audit::toString);
+        assertEquals(shard.shard.totals().objects(), audit.named());
+    }
+
+    private long hash(int key) {
+        byte[] padded = Arrays.copyOf(TestShard.key(key), 16);
+        return shard.hash.of(MemorySegment.ofArray(padded), 0, 12);
     }
 
     @Test

@@ -2,6 +2,7 @@ package io.farheap.kv.leased.server;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.kv.contract.KvStatus;
 import io.farheap.kv.format.BlockChecksum;
@@ -9,6 +10,7 @@ import io.farheap.kv.format.KeyHash;
 import io.farheap.kv.leased.format.LeasedBlock;
 import io.farheap.kv.leased.format.LeasedCalls;
 import io.farheap.kv.leased.format.LeasedDescriptor;
+import io.farheap.kv.leased.format.LeasedPieces;
 import io.farheap.kv.leased.format.ShardShape;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -27,6 +29,15 @@ final class TestShard {
     final LeasedShard shard;
     final ShardAnswer answer = new ShardAnswer();
     final MemorySegment memory;
+    /** Has the values that need pieces. */
+    final MemorySegment area = Arena.ofAuto().allocate(4 << 20, 4096);
+    /** Called when a value is there, and before the shard copies it. */
+    Runnable whenWritten = () -> {};
+    /** Called after each step in which some of a value was copied. */
+    Runnable betweenSteps = () -> {};
+
+    private final ShardPieces pieces = new ShardPieces();
+
     private final MemorySegment request = MemorySegment.ofArray(new byte[LeasedCalls.MOST_REQUEST_BYTES]);
     long nanos = 5_000_000_000_000L;
 
@@ -56,8 +67,32 @@ final class TestShard {
         request.asSlice(LeasedCalls.KEY, LeasedCalls.valueAt(key.length) - LeasedCalls.KEY)
                 .fill((byte) 0);
         MemorySegment.copy(key, 0, request, JAVA_BYTE, LeasedCalls.KEY, key.length);
-        MemorySegment.copy(value, 0, request, JAVA_BYTE, LeasedCalls.valueAt(key.length), value.length);
-        shard.call(operation, request, 0, hash.of(request, LeasedCalls.KEY, key.length), answer);
+        long hashed = hash.of(request, LeasedCalls.KEY, key.length);
+        if (LeasedPieces.needed(key.length, value.length)) {
+            MemorySegment.copy(value, 0, area, JAVA_BYTE, 0, value.length);
+            long sum = LeasedPieces.sumOfAll(area, 0, value.length, checksum);
+            LeasedCalls.valueInArea(request, 0, key.length, 1, 0, sum);
+            whenWritten.run();
+            // The thread of a call that has stopped has forgotten its pieces.
+            pieces.clear();
+            do {
+                int status = shard.stage(operation, request, 0, hashed, area.address(), pieces);
+                if (status == KvStatus.NO_ROOM || status == LeasedCalls.TORN) {
+                    answer.clear(status);
+                    return status;
+                }
+                if (status != KvStatus.DONE) {
+                    break;
+                }
+                byte[] saved = request.toArray(JAVA_BYTE);
+                betweenSteps.run();
+                MemorySegment.copy(saved, 0, request, JAVA_BYTE, 0, saved.length);
+            } while (!pieces.isWhole());
+            shard.call(operation, request, 0, hashed, pieces, answer);
+        } else {
+            MemorySegment.copy(value, 0, request, JAVA_BYTE, LeasedCalls.valueAt(key.length), value.length);
+            shard.call(operation, request, 0, hashed, answer);
+        }
         return answer.status;
     }
 
@@ -85,12 +120,29 @@ final class TestShard {
     void report(int unit, long incarnation, int reads, long most) {
         LeasedCalls.report(request, 0, 0, 0, 1);
         LeasedCalls.reported(request, 0, 0, unit, reads, incarnation);
-        shard.report(request, 0, asked -> Math.min(asked, most));
+        shard.report(request, 0, false, asked -> Math.min(asked, most));
     }
 
     /** The value of the last answer. */
     byte[] value() {
+        if (answer.inPieces) {
+            byte[] joined = new byte[answer.valueBytes];
+            long first = LeasedPieces.firstIncarnation(memory, answer.valueAt);
+            for (int i = 0; i < LeasedPieces.count(joined.length); i++) {
+                long piece = (long) pieceUnit(i) * LeasedBlock.UNIT_BYTES;
+                int bytes = LeasedPieces.bytesOf(joined.length, i);
+                assertTrue(LeasedBlock.isLive(memory, piece, first + i, 0, bytes, checksum));
+                MemorySegment.copy(
+                        memory, JAVA_BYTE, piece + LeasedBlock.HEADER_BYTES, joined, LeasedPieces.startOf(i), bytes);
+            }
+            return joined;
+        }
         return memory.asSlice(answer.valueAt, answer.valueBytes).toArray(JAVA_BYTE);
+    }
+
+    /** Where a piece of the last answer's value is. */
+    int pieceUnit(int number) {
+        return LeasedPieces.unit(memory, answer.valueAt, number);
     }
 
     /** The mark of a block. */
@@ -112,7 +164,7 @@ final class TestShard {
             int valueBytes = LeasedBlock.valueBytes(memory, at);
             if (LeasedBlock.keyBytes(memory, at) == key.length
                     && valueBytes >= 0
-                    && valueBytes <= LeasedCalls.mostValueBytes(key.length)
+                    && valueBytes <= LeasedPieces.MOST_VALUE_BYTES
                     && at + LeasedBlock.bytes(key.length, valueBytes) <= memory.byteSize()
                     && LeasedBlock.isLive(memory, at, incarnation, key.length, valueBytes, checksum)
                     && LeasedBlock.hasKey(memory, at, of, 0, key.length)) {

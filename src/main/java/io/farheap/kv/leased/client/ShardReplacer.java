@@ -1,0 +1,277 @@
+package io.farheap.kv.leased.client;
+
+import io.farheap.kv.contract.MapException;
+import io.farheap.kv.keeper.KnownEditions;
+import io.farheap.kv.keeper.KnownEditions.Edition;
+import io.farheap.kv.keeper.MapServiceClient;
+import io.farheap.kv.leased.format.LeasedDescriptor;
+import io.farheap.kv.leased.format.ShardDirectory;
+import io.farheap.remote.RemoteSpace;
+import io.farheap.thread.Uninterruptibles;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Finds the edition of a leased map for a process that opens it, or has it open: which servers have its shards, and
+ * which shard has which keys. If there is none without the servers that do not answer, it makes the next, by which
+ * these leave and the shards of others have their keys, of which none is there; if the servers agree. One thread.
+ */
+public final class ShardReplacer {
+
+    /** Another process that changes the servers is done soon. */
+    private static final int TRIES = 50;
+
+    private static final long TRY_AGAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
+    private final ShardLines lines;
+    private final LeasedDescriptor map;
+    private final JoinedServers joins;
+    private final SortedMap<Integer, RemoteSpace> made;
+    private final int silent;
+    private final boolean madeLost;
+    private final String without;
+    /** The servers that answer, by their numbers, those that have joined with them; and what they say. */
+    private final TreeMap<Integer, RemoteSpace> reached = new TreeMap<>();
+
+    private final TreeMap<Integer, ShardLines.Said> said = new TreeMap<>();
+    /** Whether the server that is lost for good has joined the map later. */
+    private boolean withoutJoined;
+
+    /**
+     * The edition in which a process uses the map.
+     *
+     * @param spaces of the servers that it has, by their numbers
+     */
+    public record UsedEdition(long id, ShardDirectory directory, SortedMap<Integer, RemoteSpace> spaces) {}
+
+    /** Reaches servers that have joined the map. */
+    public interface JoinedServers {
+
+        /**
+         * Opens the map's part on a server.
+         *
+         * @return null if the server does not answer, or has no such part
+         */
+        @Nullable
+        RemoteSpace open(int number, String address);
+    }
+
+    /**
+     * @param lines to the map's servers
+     * @param made the servers that the map was made on and that answer, by their numbers
+     * @param silent how many other servers were named that do not answer, or have no part of the map
+     * @param madeLost whether one more was named that is lost for good
+     * @param without address of a server that is lost for good; if it alone is missing, the map's time need not pass.
+     *     Empty if there is none
+     */
+    public ShardReplacer(
+            ShardLines lines,
+            LeasedDescriptor map,
+            JoinedServers joins,
+            SortedMap<Integer, RemoteSpace> made,
+            int silent,
+            boolean madeLost,
+            String without) {
+        this.lines = lines;
+        this.map = map;
+        this.joins = joins;
+        this.made = made;
+        this.silent = silent;
+        this.madeLost = madeLost;
+        this.without = without;
+    }
+
+    /**
+     * Finds the edition, or makes it.
+     *
+     * @throws MapException if a server is missing that cannot be replaced, or cannot be yet
+     */
+    public UsedEdition agree() {
+        for (int tried = 1; ; tried++) {
+            UsedEdition present = find();
+            if (present != null) {
+                return present;
+            }
+            try {
+                return replace(editions());
+            } catch (ShardLines.BusyException e) {
+                if (tried == TRIES) {
+                    throw new MapException("another process changes the servers of the map: try again");
+                }
+                Uninterruptibles.parkNanos(this, TRY_AGAIN_NANOS);
+            }
+        }
+    }
+
+    /** The edition that all of its servers are in; null if there is none. */
+    public @Nullable UsedEdition find() {
+        said.clear();
+        reached.clear();
+        reached.putAll(made);
+        made.forEach((number, space) -> said.put(number, lines.ask(space, number, map)));
+        for (int number : List.copyOf(said.keySet())) {
+            reachJoined(number);
+        }
+        KnownEditions editions = editions();
+        Edition present = editions.established();
+        if (present == null) {
+            return null;
+        }
+        ShardDirectory directory = directoryOf(editions, present);
+        for (int number = 0; number < directory.servers(); number++) {
+            ShardLines.Said there = said.get(number);
+            if (directory.isPresent(number)
+                    && (there == null || there.id() != present.id() || there.isReleased())) {
+                return null;
+            }
+        }
+        return use(present.id(), directory);
+    }
+
+    /** Reaches the servers that have joined as far as this one knows. */
+    private void reachJoined(int asked) {
+        ShardDirectory known = said(asked).directory();
+        for (int number = map.servers(); number < known.servers(); number++) {
+            if (!known.isPresent(number) || reached.containsKey(number)) {
+                continue;
+            }
+            String address = lines.address(space(asked), asked, number);
+            withoutJoined |= !without.isEmpty() && without.equals(address);
+            RemoteSpace space = address.isEmpty() || withoutJoined && without.equals(address)
+                    ? null
+                    : joins.open(number, address);
+            if (space != null) {
+                reached.put(number, space);
+                said.put(number, lines.ask(space, number, map));
+            }
+        }
+    }
+
+    private UsedEdition use(long id, ShardDirectory directory) {
+        TreeMap<Integer, RemoteSpace> present = new TreeMap<>(reached);
+        present.keySet().removeIf(number -> !directory.isPresent(number));
+        return new UsedEdition(id, directory, present);
+    }
+
+    private ShardLines.Said said(int number) {
+        ShardLines.Said there = said.get(number);
+        if (there == null) {
+            throw new IllegalStateException("server " + number + " was not reached");
+        }
+        return there;
+    }
+
+    private RemoteSpace space(int number) {
+        RemoteSpace space = reached.get(number);
+        if (space == null) {
+            throw new IllegalStateException("server " + number + " was not reached");
+        }
+        return space;
+    }
+
+    /** What the servers say that the map was made on. */
+    private KnownEditions editions() {
+        TreeMap<Integer, Edition> editions = new TreeMap<>();
+        made.keySet().forEach(number -> editions.put(number, said(number).edition()));
+        return new KnownEditions(map.servers(), editions);
+    }
+
+    /** What the changes were by which an edition came to be, as one of its servers says. */
+    private ShardDirectory directoryOf(KnownEditions editions, Edition edition) {
+        return editions.servers().stream()
+                .map(this::said)
+                .filter(each -> each.edition().equals(edition))
+                .findFirst()
+                .orElseThrow()
+                .directory();
+    }
+
+    private UsedEdition replace(KnownEditions editions) throws ShardLines.BusyException {
+        long decided = editions.decided();
+        KnownEditions left = editions.without(decided);
+        Edition base = left.base();
+        ShardDirectory before = directoryOf(left, base);
+        boolean saidToBeLost = madeLost || withoutJoined;
+        // A process that has ended had some servers take an edition without these, and others use them: they are told.
+        long told = decided & reachedBits() & ~before.retired();
+        long lost = ~told
+                & (before.retired()
+                        | left.lost(base, decided, made.keySet(), silent + (madeLost && !withoutJoined ? 1 : 0))
+                        | lostJoined(before, decided));
+        long missing = lost & ~decided & ~before.retired();
+        if (missing != 0 && !saidToBeLost && map.replaceMillis() == 0) {
+            throw new MapException("a server of the map is missing, and the map was made so that it never continues"
+                    + " without one; end it with farheap kv drop --parts, and create another");
+        }
+        boolean now = missing == 0 || saidToBeLost && silent == 0 && Long.bitCount(missing) == 1;
+        List<MapServiceClient> asked = new ArrayList<>();
+        for (int number : reached.keySet()) {
+            boolean isTold = number < Long.SIZE && (told >>> number & 1) != 0;
+            if (isTold
+                    || left.servers().contains(number)
+                    || number >= map.servers() && isIn(before, lost, number)) {
+                asked.add(lines.to(space(number), number));
+            }
+        }
+        long next = 1 + said.values().stream().mapToLong(ShardLines.Said::number).max().orElseThrow();
+        try {
+            boolean vouched = false;
+            for (MapServiceClient line : asked) {
+                vouched |= ShardLines.seal(line, lost, now, told, map);
+            }
+            if (!now && !vouched) {
+                throw new MapException("no process has the map open, so none says that a server is lost which this one"
+                        + " does not reach; check the addresses, and if it is lost for good, say so: farheap kv drain"
+                        + " --lost");
+            }
+            ShardDirectory after = before;
+            for (long more = (lost | told) & ~before.retired(); more != 0; more &= more - 1) {
+                boolean isTold = (told & Long.lowestOneBit(more)) != 0;
+                after = after.with(new ShardDirectory.Change(
+                        Long.numberOfTrailingZeros(more),
+                        isTold ? ShardDirectory.Change.LEFT : ShardDirectory.Change.LOST));
+            }
+            long id = ThreadLocalRandom.current().nextLong();
+            ShardLines.install(asked, next, id, after);
+            return use(id, after);
+        } catch (Throwable e) {
+            // Those that have the next edition are sealed no more.
+            ShardLines.unseal(asked);
+            throw e;
+        }
+    }
+
+    private long reachedBits() {
+        long bits = 0;
+        for (int number : reached.keySet()) {
+            bits |= number < Long.SIZE ? 1L << number : 0;
+        }
+        return bits;
+    }
+
+    private static boolean isIn(ShardDirectory directory, long lost, int number) {
+        return directory.isPresent(number) && (number >= Long.SIZE || (lost >>> number & 1) == 0);
+    }
+
+    /** Those of the servers that have joined that do not answer, or are to stay out. */
+    private long lostJoined(ShardDirectory before, long decided) {
+        long lost = 0;
+        for (int number = map.servers(); number < before.servers(); number++) {
+            boolean out = number < Long.SIZE && (decided >>> number & 1) != 0;
+            if (!before.isPresent(number) || reached.containsKey(number) && !out) {
+                continue;
+            }
+            if (number >= Long.SIZE) {
+                throw new MapException("server " + number + " of the map is missing, and only the first " + Long.SIZE
+                        + " of a map can be replaced");
+            }
+            lost |= 1L << number;
+        }
+        return lost;
+    }
+}
