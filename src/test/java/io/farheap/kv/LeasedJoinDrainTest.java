@@ -285,7 +285,7 @@ class LeasedJoinDrainTest {
                 try (CallingProcess dies = new CallingProcess("dies")) {
                     long[] next = {1, 4711, 1, 0, new ShardDirectory.Change(2, 4).word()};
                     for (String address : addresses) {
-                        assertEquals(MapCalls.OK, dies.call(address, ShardCalls.SEAL, 0, 1, 0)[0]);
+                        assertEquals(MapCalls.OK, dies.call(address, ShardCalls.SEAL, 0, 1, 0, 0)[0]);
                         await(() -> dies.call(address, ShardCalls.RELEASE, next)[0] == MapCalls.OK);
                     }
                     assertThrows(MapException.class, () -> map.drain(addresses[0], SOON), "it is sealed");

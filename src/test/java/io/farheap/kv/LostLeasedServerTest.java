@@ -309,7 +309,7 @@ class LostLeasedServerTest {
             long leaves = new ShardDirectory.Change(2, 0).word();
             try (CallingProcess dies = new CallingProcess("dies")) {
                 for (int i = 0; i < 2; i++) {
-                    assertEquals(MapCalls.OK, dies.call(addresses[i], ShardCalls.SEAL, 1L << 2, 1, 0)[0]);
+                    assertEquals(MapCalls.OK, dies.call(addresses[i], ShardCalls.SEAL, 1L << 2, 1, 0, 0)[0]);
                 }
                 assertThrows(MapException.class, () -> servers.named(addresses).open(), "it is sealed");
                 long[] next = {1, 4711, 1, 0, leaves};

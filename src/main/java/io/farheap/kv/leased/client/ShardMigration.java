@@ -85,7 +85,7 @@ public final class ShardMigration {
 
     private void sealNew(MapServiceClient line, ShardDirectory before) {
         try {
-            ShardLines.seal(line, before.retired(), true, 0, space.map());
+            ShardLines.seal(line, before.retired(), true, 0, 0, space.map());
         } catch (ShardLines.BusyException e) {
             throw new MapException("another process has the map's part on the new server: try again");
         }
@@ -173,7 +173,7 @@ public final class ShardMigration {
         ShardDirectory before = edition.directory();
         for (Map.Entry<Integer, RemoteSpace> each : edition.spaces().entrySet()) {
             MapServiceClient line = lines.to(each.getValue(), each.getKey());
-            ShardLines.seal(line, before.retired(), true, leaving, space.map());
+            ShardLines.seal(line, before.retired(), true, leaving, edition.id(), space.map());
             sealed.add(line);
         }
         long number = 0;

@@ -8,8 +8,8 @@ import io.farheap.kv.leased.format.LeasedDescriptor;
 import io.farheap.kv.leased.format.ShardDirectory;
 import io.farheap.remote.RemoteSpace;
 import io.farheap.thread.Uninterruptibles;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.ThreadLocalRandom;
@@ -209,20 +209,22 @@ public final class ShardReplacer {
                     + " without one; end it with farheap kv drop --parts, and create another");
         }
         boolean now = missing == 0 || saidToBeLost && silent == 0 && Long.bitCount(missing) == 1;
-        List<MapServiceClient> asked = new ArrayList<>();
+        TreeMap<Integer, MapServiceClient> asked = new TreeMap<>();
         for (int number : reached.keySet()) {
             boolean isTold = number < Long.SIZE && (told >>> number & 1) != 0;
             if (isTold
                     || left.servers().contains(number)
                     || number >= map.servers() && isIn(before, lost, number)) {
-                asked.add(lines.to(space(number), number));
+                asked.put(number, lines.to(space(number), number));
             }
         }
         long next = 1 + said.values().stream().mapToLong(ShardLines.Said::number).max().orElseThrow();
         try {
             boolean vouched = false;
-            for (MapServiceClient line : asked) {
-                vouched |= ShardLines.seal(line, lost, now, told, map);
+            for (Map.Entry<Integer, MapServiceClient> each : asked.entrySet()) {
+                // What follows is right if all are still in the editions that they have said, behind all seals.
+                long of = said(each.getKey()).id();
+                vouched |= ShardLines.seal(each.getValue(), lost, now, told, of, map);
             }
             if (!now && !vouched) {
                 throw new MapException("no process has the map open, so none says that a server is lost which this one"
@@ -237,11 +239,11 @@ public final class ShardReplacer {
                         isTold ? ShardDirectory.Change.LEFT : ShardDirectory.Change.LOST));
             }
             long id = ThreadLocalRandom.current().nextLong();
-            ShardLines.install(asked, next, id, after);
+            ShardLines.install(List.copyOf(asked.values()), next, id, after);
             return use(id, after);
         } catch (Throwable e) {
             // Those that have the next edition are sealed no more.
-            ShardLines.unseal(asked);
+            ShardLines.unseal(List.copyOf(asked.values()));
             throw e;
         }
     }

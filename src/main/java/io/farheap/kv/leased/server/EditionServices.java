@@ -98,7 +98,9 @@ final class EditionServices {
     }
 
     private static int seal(ShardEdition edition, long lease, Arguments in, Reply out) {
-        out.setLong(0, edition.seal(lease, in.getLong(word(1)), in.getLong(word(2)) != 0, in.getLong(word(3))));
+        boolean atOnce = in.getLong(word(2)) != 0;
+        out.setLong(
+                0, edition.seal(lease, in.getLong(word(1)), atOnce, in.getLong(word(3)), in.getLong(word(4))));
         out.setLong(word(1), edition.isOpen() ? 1 : 0);
         return 2;
     }

@@ -204,9 +204,14 @@ final class ShardEdition {
      * @param lost the servers that do not answer it, and those that have left; a bit for each of the first 64
      * @param atOnce whether they need not have been lost for the map's time
      * @param leaving the servers that leave because they are told to, a bit for each of the first 64
-     * @return a status of {@link MapCalls}
+     * @param editionId of the edition that the process believes this server to be in
+     * @return a status of {@link MapCalls}: BUSY if it is in another one
      */
-    synchronized long seal(long lease, long lost, boolean atOnce, long leaving) {
+    synchronized long seal(long lease, long lost, boolean atOnce, long leaving, long editionId) {
+        if (editionId != id) {
+            // The process asked some servers before, and others after, they took this edition.
+            return MapCalls.BUSY;
+        }
         boolean here = map.server() < Long.SIZE && (lost >>> map.server() & 1) != 0;
         // A server that joins has heard of none of the changes, and no process uses it.
         boolean joins = map.joined() && number == 0;
