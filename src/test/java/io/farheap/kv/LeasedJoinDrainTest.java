@@ -283,13 +283,36 @@ class LeasedJoinDrainTest {
                     MapSession session = map.openSession()) {
                 TestServers.fill(session, 0, OBJECTS);
                 try (CallingProcess dies = new CallingProcess("dies")) {
-                    long[] next = {1, 4711, 1, 0, new ShardDirectory.Change(2, 4).word()};
-                    for (String address : addresses) {
-                        assertEquals(MapCalls.OK, dies.call(address, ShardCalls.SEAL, 0, 1, 0, 0)[0]);
-                        await(() -> dies.call(address, ShardCalls.RELEASE, next)[0] == MapCalls.OK);
-                    }
-                    assertThrows(MapException.class, () -> map.drain(addresses[0], SOON), "it is sealed");
+                    beginJoin(dies, addresses);
                 }
+                TestServers.fill(session, 0, OBJECTS);
+                assertEquals(OBJECTS, TestServers.found(session, 0, OBJECTS));
+                try (FarMap other = servers.named(addresses).open();
+                        MapSession second = other.openSession()) {
+                    assertEquals(OBJECTS, TestServers.found(second, 0, OBJECTS));
+                }
+            }
+        }
+    }
+
+    private static void beginJoin(CallingProcess process, String... addresses) {
+        long[] next = {1, 4711, 1, 0, new ShardDirectory.Change(2, 4).word()};
+        for (String address : addresses) {
+            assertEquals(MapCalls.OK, process.call(address, ShardCalls.SEAL, 0, 1, 0, 0)[0]);
+            await(() -> process.call(address, ShardCalls.RELEASE, next)[0] == MapCalls.OK);
+        }
+    }
+
+    /** It has the map open as long as it lives, and has had no answer to a call. */
+    @Test
+    void aChangeWhoseProcessLivesOnWithoutAStepIsCompletedByAnother() {
+        try (TestServers servers = new TestServers("lives")) {
+            String[] addresses = servers.startAll(2, 2, REGION_BYTES);
+            try (FarMap map = map(servers, addresses).create();
+                    MapSession session = map.openSession();
+                    CallingProcess lives = new CallingProcess("lives")) {
+                beginJoin(lives, addresses);
+                // Requests for keys that are nowhere wait until this process has the servers agree.
                 TestServers.fill(session, 0, OBJECTS);
                 assertEquals(OBJECTS, TestServers.found(session, 0, OBJECTS));
                 try (FarMap other = servers.named(addresses).open();

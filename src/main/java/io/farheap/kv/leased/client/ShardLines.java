@@ -151,13 +151,19 @@ public final class ShardLines implements AutoCloseable {
     /** Has sealed servers take the next edition: none has a range of hashes before all others have lost it. */
     static void install(List<MapServiceClient> servers, long number, long id, ShardDirectory next) {
         long deadline = System.nanoTime() + RELEASE_NANOS;
-        for (MapServiceClient line : servers) {
-            while (!tell(line, ShardCalls.RELEASE, number, id, next)) {
-                boolean waits = line.answered() && line.reply(0) == ShardCalls.NOT_YET;
-                if (!waits || System.nanoTime() - deadline > 0) {
+        // All are told again until all have done it: a seal ends without a step in time.
+        for (boolean settled = false; !settled; ) {
+            settled = true;
+            for (MapServiceClient line : servers) {
+                boolean done = tell(line, ShardCalls.RELEASE, number, id, next);
+                boolean waits = !done && line.answered() && line.reply(0) == ShardCalls.NOT_YET;
+                if (!done && (!waits || System.nanoTime() - deadline > 0)) {
                     throw notDone(line);
                 }
-                Uninterruptibles.parkNanos(line, LOOK_NANOS);
+                settled &= done;
+            }
+            if (!settled) {
+                Uninterruptibles.parkNanos(servers, LOOK_NANOS);
             }
         }
         for (MapServiceClient line : servers) {

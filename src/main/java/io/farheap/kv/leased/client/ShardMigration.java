@@ -28,7 +28,8 @@ import java.util.function.BooleanSupplier;
  */
 public final class ShardMigration {
 
-    private static final int TRIES = 50;
+    /** As of {@link ShardReplacer}. */
+    private static final int TRIES = 100;
     private static final long TRY_AGAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
     private static final long ZEROING_NANOS = TimeUnit.SECONDS.toNanos(20);
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
@@ -173,8 +174,9 @@ public final class ShardMigration {
         ShardDirectory before = edition.directory();
         for (Map.Entry<Integer, RemoteSpace> each : edition.spaces().entrySet()) {
             MapServiceClient line = lines.to(each.getValue(), each.getKey());
-            ShardLines.seal(line, before.retired(), true, leaving, edition.id(), space.map());
+            // Before it is: a server may have done so without an answer.
             sealed.add(line);
+            ShardLines.seal(line, before.retired(), true, leaving, edition.id(), space.map());
         }
         long number = 0;
         for (Map.Entry<Integer, RemoteSpace> each : edition.spaces().entrySet()) {

@@ -23,8 +23,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ShardReplacer {
 
-    /** Another process that changes the servers is done soon. */
-    private static final int TRIES = 50;
+    /** Another process that changes the servers is done soon, or makes no step: then its seals end before this does. */
+    private static final int TRIES = 100;
 
     private static final long TRY_AGAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 

@@ -23,6 +23,9 @@ final class ShardEdition {
 
     private static final long NANOS_PER_MILLI = 1_000_000;
     private static final long ALL = -1;
+    /** A seal ends when the process that has it has made no step for so long. */
+    static final long SEAL_NANOS = 6_000_000_000L;
+
     private static final byte[] NO_ADDRESS = {};
 
     /** A process that has the map open. */
@@ -49,6 +52,8 @@ final class ShardEdition {
     private long id;
     /** The lease of the process that has sealed this edition; 0: none has. */
     private long sealer;
+    /** When that process made its last step. */
+    private long sealedAt;
     /** The servers that are lost for the process that has sealed it, and those that have left. */
     private long sealed;
     /** The servers that all processes have lost, and by server since when. */
@@ -82,10 +87,20 @@ final class ShardEdition {
 
     /**
      * The edition in which processes may use the map; another number if the process has ended that was about to change
-     * it, and had the shards lose ranges: then some keys are nowhere, until another process installs the next.
+     * it, or makes no step, and had the shards lose ranges: then some keys are nowhere, until another process installs
+     * the next.
      */
     synchronized long usedId() {
-        return isReleased() && sealer == 0 ? ~id : id;
+        return isReleased() && !isSealed() ? ~id : id;
+    }
+
+    /** A process whose call has no answer may live on without a step more, and without a word that it gives up. */
+    private boolean isSealed() {
+        return sealer != 0 && nanoTime.getAsLong() - sealedAt < SEAL_NANOS;
+    }
+
+    private boolean isSealedBy(long lease) {
+        return sealer == lease && isSealed();
     }
 
     synchronized long number() {
@@ -135,7 +150,7 @@ final class ShardEdition {
      * @return a status of {@link MapCalls}
      */
     synchronized long register(long lease, long editionId) {
-        if (sealer != 0) {
+        if (isSealed()) {
             return MapCalls.BUSY;
         }
         if (editionId != id) {
@@ -220,13 +235,14 @@ final class ShardEdition {
         if (here || ((lost | leaving) & retired) != retired || more != 0 && !mayReplace(more, atOnce)) {
             return MapCalls.WRONG;
         }
-        if (sealer != 0 && sealer != lease) {
+        if (isSealed() && sealer != lease) {
             return MapCalls.BUSY;
         }
         if (!haveLost(more, atOnce ? 0 : map.replaceMillis() * NANOS_PER_MILLI)) {
             return MapCalls.IN_USE;
         }
         sealer = lease;
+        sealedAt = nanoTime.getAsLong();
         sealed = lost | leaving;
         return MapCalls.OK;
     }
@@ -247,8 +263,7 @@ final class ShardEdition {
     private boolean mayFollow(long lease, long nextNumber, ShardDirectory next) {
         int server = map.server();
         boolean here = next.isPresent(server);
-        return sealer != 0
-                && sealer == lease
+        return isSealedBy(lease)
                 && nextNumber > number
                 && next.retired() == sealed
                 && (!here || next.shards(server) == ranges.shards())
@@ -264,6 +279,7 @@ final class ShardEdition {
         if (!mayFollow(lease, nextNumber, next)) {
             return MapCalls.STALE;
         }
+        sealedAt = nanoTime.getAsLong();
         ranges.release(next);
         released = next.changes();
         return ranges.isSettled() ? MapCalls.OK : ShardCalls.NOT_YET;
@@ -289,9 +305,10 @@ final class ShardEdition {
 
     /** The process that has sealed this edition says how to reach a server that joins. @return a status */
     synchronized long name(long lease, int server, byte[] address) {
-        if (sealer == 0 || sealer != lease || server < map.servers() || server >= MapDescriptor.MOST_SERVERS) {
+        if (!isSealedBy(lease) || server < map.servers() || server >= MapDescriptor.MOST_SERVERS) {
             return MapCalls.STALE;
         }
+        sealedAt = nanoTime.getAsLong();
         addresses.put(server, address);
         return MapCalls.OK;
     }

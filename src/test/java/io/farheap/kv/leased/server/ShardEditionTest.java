@@ -98,6 +98,28 @@ class ShardEditionTest {
         assertEquals(MapCalls.OK, edition.register(2, 0));
     }
 
+    /** Its call had no answer, so it has given up, and could not say so; its lease lives. */
+    @Test
+    void theSealOfAProcessThatMakesNoStepEnds() {
+        register(1, LOST);
+        assertEquals(MapCalls.OK, seal(9, LOST, true, 0));
+        edition.ranges().settle(0, kept -> {});
+        now += ShardEdition.SEAL_NANOS - 1;
+        assertEquals(MapCalls.OK, edition.release(9, 1, next), "a step");
+        now += ShardEdition.SEAL_NANOS - 1;
+        assertEquals(MapCalls.BUSY, edition.register(2, 0));
+        assertEquals(MapCalls.BUSY, seal(8, LOST, true, 0));
+        assertEquals(0, edition.usedId());
+        now++;
+        assertEquals(~0, edition.usedId(), "processes look, and agree");
+        assertEquals(MapCalls.STALE, edition.install(9, 1, 77, next), "it was only stopped, and continues");
+        assertEquals(MapCalls.STALE, edition.release(9, 1, next));
+        assertEquals(MapCalls.STALE, edition.name(9, 3, new byte[] {1}));
+        assertEquals(MapCalls.OK, seal(8, LOST, true, 0));
+        edition.unseal(9);
+        assertEquals(MapCalls.OK, install(8, 1, 78, next), "the seal is another process's");
+    }
+
     @Test
     void whatCannotFollowIsRefused() {
         assertEquals(MapCalls.WRONG, seal(9, 1L << 1, true, 0), "this server");
