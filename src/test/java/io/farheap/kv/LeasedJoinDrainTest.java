@@ -147,6 +147,36 @@ class LeasedJoinDrainTest {
         }
     }
 
+    /** One of them has left when the other one is about to, though both were there when each drain began. */
+    @Test
+    void theLastTwoServersThatTheMapWasMadeOnDoNotBothLeave() {
+        try (TestServers servers = new TestServers("two")) {
+            String[] addresses = servers.startAll(3, 2, REGION_BYTES);
+            String[] made = {addresses[0], addresses[1]};
+            try (FarMap map = map(servers, made).create();
+                    FarMap other = servers.named(made).open();
+                    MapSession session = map.openSession()) {
+                map.addServer(addresses[2], REGION_BYTES);
+                await(() -> other.servers().size() == 3);
+                List<CompletableFuture<MapDrain>> drains = List.of(
+                        CompletableFuture.supplyAsync(() -> map.drain(addresses[0], SOON)),
+                        CompletableFuture.supplyAsync(() -> other.drain(addresses[1], SOON)));
+                long refused = drains.stream()
+                        .filter(each -> each.handle((_, thrown) -> thrown != null).join())
+                        .count();
+                assertEquals(1, refused);
+                TestServers.fill(session, 0, OBJECTS);
+                assertEquals(OBJECTS, TestServers.found(session, 0, OBJECTS));
+                await(() -> map.servers().size() == 2 && other.servers().size() == 2);
+                String left = map.servers().contains(addresses[0]) ? addresses[0] : addresses[1];
+                try (FarMap later = servers.named(left).open();
+                        MapSession third = later.openSession()) {
+                    assertEquals(OBJECTS, TestServers.found(third, 0, OBJECTS));
+                }
+            }
+        }
+    }
+
     /**
      * A process that sets and counts its own keys, of rising numbers, and reads another's: no older number comes back,
      * nothing is made twice, and nothing is lost.

@@ -106,18 +106,18 @@ public final class ShardMigration {
                 .orElseThrow(() -> new IllegalArgumentException("server " + hostPort + " is not one of the map's, "
                         + space.spaces().stream().map(each -> each.server().address()).toList()));
         int number = leaving.getKey();
-        if (number < space.map().servers() && space.madeOn().size() == 1) {
-            throw new IllegalArgumentException("server " + hostPort + " is the last of those that the map was made on, by"
-                    + " which processes find the map; it stays as long as the map");
-        }
+        refuseLast(space.edition().directory(), number, hostPort);
         if (number >= Long.SIZE) {
             throw new IllegalArgumentException("server " + hostPort + " has number " + number + "; of a map's servers "
                     + "the first " + Long.SIZE + " can leave");
         }
         long objects = ShardCensus.of(remote, leaving.getValue()).objects();
         try (ShardLines lines = new ShardLines(remote)) {
-            change(lines, 1L << number, (before, sealed) ->
-                    new ShardDirectory.Change(number, ShardDirectory.Change.LEFT));
+            change(lines, 1L << number, (before, sealed) -> {
+                // Another one may have left since.
+                refuseLast(before, number, hostPort);
+                return new ShardDirectory.Change(number, ShardDirectory.Change.LEFT);
+            });
             awaitProcesses(lines, () -> !space.hasServer(number));
         }
         long id = leaving.getValue().id();
@@ -130,6 +130,13 @@ public final class ShardMigration {
             remote.detach(apart);
         }
         return objects;
+    }
+
+    private void refuseLast(ShardDirectory before, int number, String hostPort) {
+        if (number < space.map().servers() && before.isPresent(number) && before.presentOfMade() == 1) {
+            throw new IllegalArgumentException("server " + hostPort + " is the last of those that the map was made on, by"
+                    + " which processes find the map; it stays as long as the map");
+        }
     }
 
     /** Waits until all processes know the map's servers, this one too; for those that are stopped, not for ever. */
