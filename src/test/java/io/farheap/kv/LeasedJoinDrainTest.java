@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.kv.contract.KvHandler;
+import io.farheap.kv.contract.KvStatus;
 import io.farheap.kv.contract.MapDrain;
 import io.farheap.kv.contract.MapException;
 import io.farheap.kv.format.CallingProcess;
@@ -12,8 +14,11 @@ import io.farheap.kv.format.MapCalls;
 import io.farheap.kv.leased.format.ShardCalls;
 import io.farheap.kv.leased.format.ShardDirectory;
 import io.farheap.testing.TestDevice;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
@@ -291,6 +296,51 @@ class LeasedJoinDrainTest {
                 setLong(session, 2);
                 MapAudit audit = map.audit();
                 assertTrue(audit.sound() && audit.quiet(), audit::toString);
+            }
+        }
+    }
+
+    /** READs of the old value's pieces have ended when the get is made again at the server that has the key now. */
+    @Test
+    void aGetThatReadsPiecesWhenItsServerLeavesFindsTheNewValue() {
+        try (TestServers servers = new TestServers("reads")) {
+            String[] addresses = servers.startAll(2, 3, REGION_BYTES);
+            try (FarMap map = map(servers, addresses[0]).create();
+                    FarMap other = servers.named(addresses[0]).open();
+                    MapSession session = map.openSession();
+                    MapSession second = other.openSession()) {
+                other.addServer(addresses[1], REGION_BYTES);
+                await(() -> map.servers().size() == 2);
+                int number = 0;
+                session.set(TestServers.key(number), TestServers.value(number, 20_000));
+                while (objects(servers, 1) == 0) {
+                    number++;
+                    session.set(TestServers.key(number), TestServers.value(number, 20_000));
+                }
+                byte[] bytes = TestServers.key(number);
+                assertArrayEquals(TestServers.value(number, 20_000), session.get(bytes));
+                long reads = session.posted().reads();
+                List<Integer> statuses = new ArrayList<>();
+                List<byte[]> found = new ArrayList<>();
+                KvHandler keep = (tag, status, memory, at, length) -> {
+                    statuses.add(status);
+                    found.add(memory.asSlice(at, length).toArray(ValueLayout.JAVA_BYTE));
+                };
+                assertTrue(session.get(MemorySegment.ofArray(bytes), 1));
+                await(() -> {
+                    if (session.posted().reads() < reads + 2) {
+                        session.poll(keep);
+                    }
+                    return session.posted().reads() >= reads + 2;
+                });
+                assertTrue(found.isEmpty(), "its pieces are being read");
+                other.drain(addresses[1], SOON);
+                await(() -> map.servers().size() == 1);
+                byte[] next = TestServers.value(4711, 40);
+                second.set(bytes, next);
+                await(() -> session.poll(keep) > 0);
+                assertEquals(List.of(KvStatus.DONE), statuses);
+                assertArrayEquals(next, found.getFirst());
             }
         }
     }

@@ -466,6 +466,10 @@ public final class LeasedSession implements EngineSession {
     /** Another server has a request's key. */
     private void moveTo(int place, int server) {
         places.server[place] = server;
+        if (reader.isOf(place)) {
+            // The answer of the other server has nothing to do with the pieces that were read.
+            releaseReader();
+        }
         if (writer.isOf(place)) {
             writer.moveTo(server);
             places.next[place] = LeasedPlaces.WRITE;
