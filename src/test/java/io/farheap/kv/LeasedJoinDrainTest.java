@@ -5,14 +5,18 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.control.SpaceKey;
+import io.farheap.control.plane.SpacePlane;
 import io.farheap.kv.contract.KvHandler;
 import io.farheap.kv.contract.KvStatus;
 import io.farheap.kv.contract.MapDrain;
 import io.farheap.kv.contract.MapException;
 import io.farheap.kv.format.CallingProcess;
 import io.farheap.kv.format.MapCalls;
+import io.farheap.kv.leased.format.LeasedDescriptor;
 import io.farheap.kv.leased.format.ShardCalls;
 import io.farheap.kv.leased.format.ShardDirectory;
+import io.farheap.remote.RemoteMemory;
 import io.farheap.testing.TestDevice;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -399,6 +403,60 @@ class LeasedJoinDrainTest {
                         MapSession second = other.openSession()) {
                     assertEquals(OBJECTS, TestServers.found(second, 0, OBJECTS));
                 }
+            }
+        }
+    }
+
+    /** A process made the space and died, and another server got the number for which it was made. */
+    @Test
+    void aServerJoinsOnWhichAnAttemptToJoinHasLeftASpace() {
+        try (TestServers servers = new TestServers("left")) {
+            String[] addresses = servers.startAll(3, 2, REGION_BYTES);
+            try (FarMap map = map(servers, addresses[0]).create();
+                    MapSession session = map.openSession()) {
+                try (RemoteMemory dies = RemoteMemory.open(TestDevice.client(), "dies");
+                        CallingProcess asks = new CallingProcess("left")) {
+                    LeasedDescriptor made = LeasedDescriptor.decode(
+                                    asks.space(addresses[0]).descriptor(), "the map")
+                            .of(0);
+                    int shards = ShardDirectory.of(made).shards();
+                    SpaceKey key = SpaceKey.of("left", TestServers.TOKEN);
+                    dies.createSpace(
+                            dies.attach(addresses[2]),
+                            key,
+                            1,
+                            SpacePlane.FOR_EVER,
+                            made.of(1, shards).encode(),
+                            true);
+                }
+                map.addServer(addresses[1], REGION_BYTES);
+                map.addServer(addresses[2], REGION_BYTES);
+                TestServers.fill(session, 0, OBJECTS);
+                assertEquals(OBJECTS, TestServers.found(session, 0, OBJECTS));
+                assertTrue(objects(servers, 2) > 0, "it has a share");
+            }
+        }
+    }
+
+    /** One finds the space of the other one there, which is in use by then, or is about to be. */
+    @Test
+    void twoProcessesHaveOneServerJoin() {
+        try (TestServers servers = new TestServers("same")) {
+            String[] addresses = servers.startAll(2, 2, REGION_BYTES);
+            try (FarMap map = map(servers, addresses[0]).create();
+                    FarMap other = servers.named(addresses[0]).open();
+                    MapSession session = map.openSession();
+                    MapSession second = other.openSession()) {
+                List<CompletableFuture<Void>> joins = List.of(
+                        CompletableFuture.runAsync(() -> map.addServer(addresses[1], REGION_BYTES)),
+                        CompletableFuture.runAsync(() -> other.addServer(addresses[1], REGION_BYTES)));
+                long refused = joins.stream()
+                        .filter(each -> each.handle((_, thrown) -> thrown != null).join())
+                        .count();
+                assertEquals(1, refused);
+                TestServers.fill(session, 0, OBJECTS);
+                assertEquals(OBJECTS, TestServers.found(second, 0, OBJECTS));
+                assertTrue(objects(servers, 1) > 0, "it has a share");
             }
         }
     }

@@ -170,8 +170,13 @@ public final class LeasedMembership implements AutoCloseable {
         differs = true;
         ShardReplacer replacer = replacer();
         ShardReplacer.UsedEdition found = replacer.find();
-        if (found == null && now - differSince > REPAIR_NANOS) {
-            found = replacer.agree();
+        // If a thread of this process changes the servers, its seals are not another thread's to use or to end.
+        if (found == null && now - differSince > REPAIR_NANOS && space.changing().tryLock()) {
+            try {
+                found = replacer.agree();
+            } finally {
+                space.changing().unlock();
+            }
         }
         if (found == null) {
             return;

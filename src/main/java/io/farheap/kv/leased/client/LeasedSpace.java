@@ -12,6 +12,7 @@ import io.farheap.remote.RemoteSpace;
 import io.farheap.remote.contract.RemoteRegion;
 import io.farheap.remote.contract.RemoteServer;
 import java.util.List;
+import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,6 +28,9 @@ public final class LeasedSpace {
     private volatile View view;
     /** Run when a server says that a key is elsewhere. */
     private volatile Runnable onElsewhere = () -> {};
+
+    /** Held by the thread of this process that changes the map's servers: they know it by its lease, as all others. */
+    private final ReentrantLock changing = new ReentrantLock();
 
     private volatile boolean leaving;
     private volatile boolean ending;
@@ -99,6 +103,11 @@ public final class LeasedSpace {
     /** The edition in which the process uses the map. */
     ShardReplacer.UsedEdition edition() {
         return view.edition;
+    }
+
+    /** One thread of this process changes the map's servers at a time, and has this lock. */
+    ReentrantLock changing() {
+        return changing;
     }
 
     /** Sets what is run when a server says that a key is elsewhere; it must not wait. */

@@ -48,7 +48,39 @@ public final class ShardMigration {
 
     /** Makes a change that follows on the present directory. */
     private interface NextChange {
-        ShardDirectory.Change after(ShardDirectory before, List<MapServiceClient> sealed);
+        ShardDirectory.Change after(ShardDirectory before, Seals seals) throws ShardLines.BusyException;
+    }
+
+    /** The servers that are sealed for a change, in their order, and how to seal them. */
+    private final class Seals {
+
+        private final List<MapServiceClient> sealed = new ArrayList<>();
+        private final long retired;
+        private final long leaving;
+        private final long id;
+
+        Seals(ShardDirectory before, long leaving, long id) {
+            retired = before.retired();
+            this.leaving = leaving;
+            this.id = id;
+        }
+
+        void add(MapServiceClient line) throws ShardLines.BusyException {
+            // Before it is: a server may have done so without an answer.
+            sealed.add(line);
+            ShardLines.seal(line, retired, true, leaving, id, space.map());
+        }
+
+        /**
+         * Seals all again after something that may take long, so that seals may have ended.
+         *
+         * @throws ShardLines.BusyException if a server is not in the edition any more of which the change is
+         */
+        void renew() throws ShardLines.BusyException {
+            for (MapServiceClient line : sealed) {
+                ShardLines.seal(line, retired, true, leaving, id, space.map());
+            }
+        }
     }
 
     /**
@@ -63,24 +95,41 @@ public final class ShardMigration {
         try (ShardLines lines = new ShardLines(remote)) {
             refuseTwice(server, hostPort);
             long[] joined = new long[1];
-            change(lines, 0, (before, sealed) -> {
+            change(lines, 0, (before, seals) -> {
                 joined[0] = before.servers();
                 ShardDirectory.Change joins =
                         new ShardDirectory.Change(before.servers(), regions * space.map().shape().perRegion());
                 // Refuses what cannot be before the server is asked for memory.
                 before.with(joins);
-                RemoteSpace made = make(server, before, regions);
-                sealed.forEach(line -> ShardLines.name(line, joins.server(), hostPort));
-                MapServiceClient line = lines.to(made, joins.server());
-                sealed.add(line);
-                sealNew(line, before);
-                ShardLines.name(line, joins.server(), hostPort);
-                return joins;
+                RemoteSpace made = make(server, before, regions, seals);
+                try {
+                    seals.renew();
+                    seals.sealed.forEach(line -> ShardLines.name(line, joins.server(), hostPort));
+                    MapServiceClient line = lines.to(made, joins.server());
+                    seals.sealed.add(line);
+                    sealNew(line, before);
+                    ShardLines.name(line, joins.server(), hostPort);
+                    return joins;
+                } catch (Throwable e) {
+                    seals.sealed.removeIf(each -> each.space == made);
+                    lines.leave(joins.server());
+                    dropUnused(server, made, e);
+                    throw e;
+                }
             });
             awaitProcesses(lines, () -> space.servers() > joined[0]);
         } finally {
             // The process reaches it as all others do, when it learns that the server has joined.
             remote.detach(server);
+        }
+    }
+
+    /** No process has heard of the space. */
+    private void dropUnused(RemoteServer server, RemoteSpace made, Throwable because) {
+        try {
+            remote.dropSpace(server, key, made.id());
+        } catch (ControlException e) {
+            because.addSuppressed(e);
         }
     }
 
@@ -113,7 +162,7 @@ public final class ShardMigration {
         }
         long objects = ShardCensus.of(remote, leaving.getValue()).objects();
         try (ShardLines lines = new ShardLines(remote)) {
-            change(lines, 1L << number, (before, sealed) -> {
+            change(lines, 1L << number, (before, seals) -> {
                 // Another one may have left since.
                 refuseLast(before, number, hostPort);
                 return new ShardDirectory.Change(number, ShardDirectory.Change.LEFT);
@@ -157,33 +206,38 @@ public final class ShardMigration {
 
     /** @param leaving the server that leaves, as a bit; 0: none */
     private void change(ShardLines lines, long leaving, NextChange change) {
+        space.changing().lock();
+        try {
+            changeLocked(lines, leaving, change);
+        } finally {
+            space.changing().unlock();
+        }
+    }
+
+    private void changeLocked(ShardLines lines, long leaving, NextChange change) {
         for (int tried = 1; ; tried++) {
-            List<MapServiceClient> sealed = new ArrayList<>();
+            ShardReplacer.UsedEdition edition = space.edition();
+            Seals seals = new Seals(edition.directory(), leaving, edition.id());
             try {
-                changeOnce(lines, leaving, change, sealed);
+                changeOnce(lines, edition, change, seals);
                 return;
             } catch (ShardLines.BusyException e) {
-                ShardLines.unseal(sealed);
+                ShardLines.unseal(seals.sealed);
                 if (tried == TRIES) {
                     throw new MapException("another process changes the servers of the map: try again");
                 }
                 Uninterruptibles.parkNanos(this, TRY_AGAIN_NANOS);
             } catch (Throwable e) {
-                ShardLines.unseal(sealed);
+                ShardLines.unseal(seals.sealed);
                 throw e;
             }
         }
     }
 
-    private void changeOnce(ShardLines lines, long leaving, NextChange change, List<MapServiceClient> sealed)
+    private void changeOnce(ShardLines lines, ShardReplacer.UsedEdition edition, NextChange change, Seals seals)
             throws ShardLines.BusyException {
-        ShardReplacer.UsedEdition edition = space.edition();
-        ShardDirectory before = edition.directory();
         for (Map.Entry<Integer, RemoteSpace> each : edition.spaces().entrySet()) {
-            MapServiceClient line = lines.to(each.getValue(), each.getKey());
-            // Before it is: a server may have done so without an answer.
-            sealed.add(line);
-            ShardLines.seal(line, before.retired(), true, leaving, edition.id(), space.map());
+            seals.add(lines.to(each.getValue(), each.getKey()));
         }
         long number = 0;
         for (Map.Entry<Integer, RemoteSpace> each : edition.spaces().entrySet()) {
@@ -194,8 +248,9 @@ public final class ShardMigration {
             }
             number = Math.max(number, said.number());
         }
-        ShardDirectory next = before.with(change.after(before, sealed));
-        ShardLines.install(sealed, number + 1, ThreadLocalRandom.current().nextLong(), next);
+        ShardDirectory before = edition.directory();
+        ShardDirectory next = before.with(change.after(before, seals));
+        ShardLines.install(seals.sealed, number + 1, ThreadLocalRandom.current().nextLong(), next);
     }
 
     /**
@@ -217,7 +272,8 @@ public final class ShardMigration {
         }
     }
 
-    private RemoteSpace make(RemoteServer server, ShardDirectory before, int regions) {
+    private RemoteSpace make(RemoteServer server, ShardDirectory before, int regions, Seals seals)
+            throws ShardLines.BusyException {
         LeasedDescriptor map = space.map().of(before.servers(), before.shards());
         long millis = millisLeft();
         try {
@@ -228,9 +284,13 @@ public final class ShardMigration {
             }
             RemoteSpace there = remote.openSpace(server, key);
             LeasedDescriptor found = LeasedDescriptor.decode(there.descriptor(), there.toString());
-            if (!found.belongsTo(map) || !found.joined() || before.isPresent(found.server())) {
+            boolean isUsed = space.spaces().stream().anyMatch(each -> each.server().isSameProcess(server));
+            if (!found.belongsTo(map) || !found.joined() || isUsed) {
                 throw e;
             }
+            // Another process may have had the server join since these seals ended, and the space may be in use then;
+            // that process took the other servers into another edition, so they are not sealed again.
+            seals.renew();
             // A process died while it added the server, or took it out and died before the space there was dropped.
             remote.dropSpace(server, key, there.id());
             return afterDrop(server, regions, millis, map);
