@@ -13,10 +13,13 @@ import io.farheap.kv.contract.MapDrain;
 import io.farheap.kv.contract.MapException;
 import io.farheap.kv.format.CallingProcess;
 import io.farheap.kv.format.MapCalls;
+import io.farheap.kv.leased.client.ShardLines;
+import io.farheap.kv.leased.client.ShardReplacer;
 import io.farheap.kv.leased.format.LeasedDescriptor;
 import io.farheap.kv.leased.format.ShardCalls;
 import io.farheap.kv.leased.format.ShardDirectory;
 import io.farheap.remote.RemoteMemory;
+import io.farheap.remote.RemoteSpace;
 import io.farheap.testing.TestDevice;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -24,7 +27,9 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.SplittableRandom;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
@@ -403,6 +408,33 @@ class LeasedJoinDrainTest {
                         MapSession second = other.openSession()) {
                     assertEquals(OBJECTS, TestServers.found(second, 0, OBJECTS));
                 }
+            }
+        }
+    }
+
+    /** It was stopped for so long that the space of the server was dropped. */
+    @Test
+    void aProcessLearnsOfADrainWhenTheServerHasDroppedTheMap() {
+        try (TestServers servers = new TestServers("late")) {
+            String[] addresses = servers.startAll(3, 2, REGION_BYTES);
+            try (FarMap map = map(servers, addresses).create();
+                    RemoteMemory late = RemoteMemory.open(TestDevice.client(), "late");
+                    ShardLines lines = new ShardLines(late)) {
+                TreeMap<Integer, RemoteSpace> made = new TreeMap<>();
+                for (String address : addresses) {
+                    RemoteSpace part = late.openSpace(late.attach(address), SpaceKey.of("late", TestServers.TOKEN));
+                    made.put(LeasedDescriptor.decode(part.descriptor(), address).server(), part);
+                }
+                RemoteSpace first = made.values().iterator().next();
+                LeasedDescriptor descriptor =
+                        LeasedDescriptor.decode(first.descriptor(), "the map").of(0);
+                ShardReplacer replacer =
+                        new ShardReplacer(lines, descriptor, (number, address) -> null, made, 0, false, "");
+                assertEquals(3, replacer.agree().spaces().size());
+                map.drain(first.server().address(), SOON);
+                ShardReplacer.UsedEdition edition = replacer.agree();
+                assertEquals(Set.of(1, 2), edition.spaces().keySet());
+                assertEquals(1, edition.directory().drained());
             }
         }
     }

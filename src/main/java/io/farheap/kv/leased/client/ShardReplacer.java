@@ -108,12 +108,32 @@ public final class ShardReplacer {
         }
     }
 
-    /** The edition that all of its servers are in; null if there is none. */
+    /**
+     * The edition that all of its servers are in; null if there is none.
+     *
+     * @throws MapException if a server does not answer, or has no part of the map any more, unless it has left by the
+     *     edition that the others are in
+     */
     public @Nullable UsedEdition find() {
         said.clear();
         reached.clear();
         reached.putAll(made);
-        made.forEach((number, space) -> said.put(number, lines.ask(space, number, map)));
+        MapException unanswered = null;
+        for (Map.Entry<Integer, RemoteSpace> each : made.entrySet()) {
+            try {
+                said.put(each.getKey(), lines.ask(each.getValue(), each.getKey(), map));
+            } catch (MapException e) {
+                unanswered = e;
+            }
+        }
+        UsedEdition found = findAnswered();
+        if (found == null && unanswered != null) {
+            throw unanswered;
+        }
+        return found;
+    }
+
+    private @Nullable UsedEdition findAnswered() {
         for (int number : List.copyOf(said.keySet())) {
             reachJoined(number);
         }
@@ -177,7 +197,12 @@ public final class ShardReplacer {
     /** What the servers say that the map was made on. */
     private KnownEditions editions() {
         TreeMap<Integer, Edition> editions = new TreeMap<>();
-        made.keySet().forEach(number -> editions.put(number, said(number).edition()));
+        for (int number : made.keySet()) {
+            ShardLines.Said there = said.get(number);
+            if (there != null) {
+                editions.put(number, there.edition());
+            }
+        }
         return new KnownEditions(map.servers(), editions);
     }
 
