@@ -106,6 +106,10 @@ final class EditionServices {
     }
 
     private static int install(ShardEdition edition, long lease, Arguments in, Reply out) {
+        if (!edition.mayChange(lease, in.getLong(word(1)))) {
+            out.setLong(0, MapCalls.STALE);
+            return 1;
+        }
         ShardDirectory next = next(edition, in);
         out.setLong(
                 0,
@@ -116,6 +120,11 @@ final class EditionServices {
     }
 
     private int release(ShardEdition edition, long lease, Arguments in, Reply out) {
+        if (!edition.mayChange(lease, in.getLong(word(1)))) {
+            // A list of changes takes some ms, in which the thread answers no call of another process.
+            out.setLong(0, MapCalls.STALE);
+            return 1;
+        }
         ShardDirectory next = next(edition, in);
         long status = next == null ? MapCalls.WRONG : edition.release(lease, in.getLong(word(1)), next);
         if (status == ShardCalls.NOT_YET) {

@@ -25,6 +25,8 @@ final class ShardEdition {
     private static final long ALL = -1;
     /** A seal ends when the process that has it has made no step for so long. */
     static final long SEAL_NANOS = 6_000_000_000L;
+    /** How much higher than the number of an edition that of the next one may be. */
+    static final long MOST_STEP = 1 << 20;
 
     private static final byte[] NO_ADDRESS = {};
 
@@ -260,11 +262,21 @@ final class ShardEdition {
         sealer = sealer == lease ? 0 : sealer;
     }
 
+    /** Whether a process may have its shards lose ranges, or take the next edition: only then that is looked at. */
+    synchronized boolean mayChange(long lease, long nextNumber) {
+        return isSealedBy(lease) && isNextNumber(nextNumber);
+    }
+
+    /** The numbers never end, whatever a process says, as each is little more than one that was. */
+    private boolean isNextNumber(long nextNumber) {
+        return nextNumber > number && nextNumber - number <= MOST_STEP;
+    }
+
     private boolean mayFollow(long lease, long nextNumber, ShardDirectory next) {
         int server = map.server();
         boolean here = next.isPresent(server);
         return isSealedBy(lease)
-                && nextNumber > number
+                && isNextNumber(nextNumber)
                 && next.retired() == sealed
                 && (!here || next.shards(server) == ranges.shards())
                 && (!here || !map.joined() || next.shard(server, 0) == map.firstShard());

@@ -1,6 +1,8 @@
 package io.farheap.kv.leased.server;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.kv.format.KeyHash;
 import io.farheap.kv.format.MapCalls;
@@ -118,6 +120,21 @@ class ShardEditionTest {
         assertEquals(MapCalls.OK, seal(8, LOST, true, 0));
         edition.unseal(9);
         assertEquals(MapCalls.OK, install(8, 1, 78, next), "the seal is another process's");
+    }
+
+    /** With the highest number no edition could follow, and a list of changes of any process would take some ms. */
+    @Test
+    void onlyTheNextEditionsOfTheProcessThatHasSealedAreLookedAt() {
+        assertFalse(edition.mayChange(9, 1));
+        assertEquals(MapCalls.OK, seal(9, LOST, true, 0));
+        assertTrue(edition.mayChange(9, 1));
+        assertFalse(edition.mayChange(8, 1));
+        assertFalse(edition.mayChange(9, 0));
+        assertTrue(edition.mayChange(9, ShardEdition.MOST_STEP));
+        for (long wrong : new long[] {ShardEdition.MOST_STEP + 1, Long.MAX_VALUE, Long.MIN_VALUE, -1}) {
+            assertFalse(edition.mayChange(9, wrong));
+            assertEquals(MapCalls.STALE, edition.release(9, wrong, next));
+        }
     }
 
     @Test
