@@ -101,6 +101,8 @@ public final class LeasedSession implements EngineSession {
     private static final long MOVING_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
     /** A process that changes the map's servers, and ends, is followed by another within this time. */
     private static final long MOST_MOVING_NANOS = TimeUnit.SECONDS.toNanos(30);
+    /** The same while a lease is lost: the process learns of no change until it has opened the map again. */
+    private static final long MOST_MOVING_LOST_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /** How many connections may fail under one request. */
     private static final int MOST_FAILURES = 16;
@@ -906,13 +908,14 @@ public final class LeasedSession implements EngineSession {
 
     private void lookAtMoving() {
         long now = moving > 0 ? nanoTime.getAsLong() : 0;
+        long most = moving > 0 && space.hasLost() ? MOST_MOVING_LOST_NANOS : MOST_MOVING_NANOS;
         for (int i = 0; moving > 0 && i < places.inUse(); i++) {
             int place = places.at(i);
             if (places.step[place] != LeasedPlaces.MOVING) {
                 continue;
             }
             int server = serverOf(place);
-            if (space.hasEnded() || now - places.movedAt[place] > MOST_MOVING_NANOS) {
+            if (space.hasEnded() || now - places.movedAt[place] > most) {
                 moving--;
                 end(place, KvStatus.LOST);
             } else if (server != places.server[place] || now - places.asksAt[place] >= 0) {

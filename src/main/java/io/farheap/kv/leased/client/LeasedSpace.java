@@ -170,6 +170,17 @@ public final class LeasedSpace {
         return !hasServer(number) || server(number).lost() != null;
     }
 
+    /** Whether the lease on one of the map's servers is lost, so that this process follows no change of these. */
+    boolean hasLost() {
+        List<RemoteSpace> present = view.present;
+        for (int i = 0; i < present.size(); i++) {
+            if (present.get(i).server().lost() != null) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** @param number as of {@link #server} */
     long spaceId(int number) {
         return space(number).id();
