@@ -307,6 +307,10 @@ final class ShardEdition {
             return MapCalls.STALE;
         }
         ranges.serve(next);
+        for (int joined = directory.servers(); joined < Math.min(next.servers(), Long.SIZE); joined++) {
+            // Processes said that they do not know it; from now on the map's time passes until it is replaced.
+            lostSince[joined] = nanoTime.getAsLong();
+        }
         directory = next;
         number = nextNumber;
         id = nextId;

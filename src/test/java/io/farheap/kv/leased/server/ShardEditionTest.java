@@ -240,6 +240,23 @@ class ShardEditionTest {
         assertEquals(MapCalls.OK, seal(9, 1L << 3, true, 0));
     }
 
+    /** Processes have not heard of it yet, and one that does not reach it does not take it out at once. */
+    @Test
+    void aServerThatHasJustJoinedIsNotReplacedBeforeTheMapsTime() {
+        register(1, -1L << 3);
+        ShardDirectory joined = made.with(new Change(3, 3));
+        now += 600 * SECOND;
+        assertEquals(MapCalls.OK, seal(9, 0, true, 0));
+        edition.release(9, 1, joined);
+        edition.ranges().settle(0, kept -> {});
+        assertEquals(MapCalls.OK, install(9, 1, 77, joined));
+        assertEquals(MapCalls.IN_USE, seal(9, 1L << 3, false, 0));
+        now += 59 * SECOND;
+        assertEquals(MapCalls.IN_USE, seal(9, 1L << 3, false, 0));
+        now += SECOND;
+        assertEquals(MapCalls.OK, seal(9, 1L << 3, false, 0));
+    }
+
     @Test
     void aServerLeavesThatIsToldTo() {
         register(1, 0);
