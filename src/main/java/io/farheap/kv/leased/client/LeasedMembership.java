@@ -146,7 +146,12 @@ public final class LeasedMembership implements AutoCloseable {
                         () -> "a leased map's servers change, and this process does not know yet how: " + e);
                 forgetJoining();
             }
-            if (!closed && !asked) {
+            if (failed && !closed) {
+                // Sessions ask again each few ms: no call of theirs ends the rest after an attempt in vain.
+                asked = true;
+                LockSupport.parkNanos(this, 1);
+                LockSupport.parkNanos(this, rest(lost));
+            } else if (!closed && !asked) {
                 LockSupport.parkNanos(this, rest(lost));
             }
         }

@@ -148,8 +148,13 @@ public final class ShardLines implements AutoCloseable {
                 + (line.answered() ? "it says " + line.reply(0) : "it does not answer") + "; try again");
     }
 
-    /** Has sealed servers take the next edition: none has a range of hashes before all others have lost it. */
-    static void install(List<MapServiceClient> servers, long number, long id, ShardDirectory next) {
+    /**
+     * Has sealed servers take the next edition: none has a range of hashes before all others have lost it.
+     *
+     * @throws BusyException if the seal of one has ended before any has taken it
+     */
+    static void install(List<MapServiceClient> servers, long number, long id, ShardDirectory next)
+            throws BusyException {
         long deadline = System.nanoTime() + RELEASE_NANOS;
         // All are told again until all have done it: a seal ends without a step in time.
         for (boolean settled = false; !settled; ) {
@@ -157,6 +162,9 @@ public final class ShardLines implements AutoCloseable {
             for (MapServiceClient line : servers) {
                 boolean done = tell(line, ShardCalls.RELEASE, number, id, next);
                 boolean waits = !done && line.answered() && line.reply(0) == ShardCalls.NOT_YET;
+                if (!done && line.answered() && line.reply(0) == MapCalls.STALE) {
+                    throw new BusyException();
+                }
                 if (!done && (!waits || System.nanoTime() - deadline > 0)) {
                     throw notDone(line);
                 }

@@ -206,31 +206,33 @@ public final class ShardMigration {
 
     /** @param leaving the server that leaves, as a bit; 0: none */
     private void change(ShardLines lines, long leaving, NextChange change) {
-        space.changing().lock();
-        try {
-            changeLocked(lines, leaving, change);
-        } finally {
-            space.changing().unlock();
+        for (int tried = 1; !tryToChange(lines, leaving, change); tried++) {
+            if (tried == TRIES) {
+                throw new MapException("another process changes the servers of the map: try again");
+            }
+            Uninterruptibles.parkNanos(this, TRY_AGAIN_NANOS);
         }
     }
 
-    private void changeLocked(ShardLines lines, long leaving, NextChange change) {
-        for (int tried = 1; ; tried++) {
+    /** @return false if another process changes the servers */
+    private boolean tryToChange(ShardLines lines, long leaving, NextChange change) {
+        // Between two attempts another thread may complete a change whose process has ended.
+        space.changing().lock();
+        try {
             ShardReplacer.UsedEdition edition = space.edition();
             Seals seals = new Seals(edition.directory(), leaving, edition.id());
             try {
                 changeOnce(lines, edition, change, seals);
-                return;
+                return true;
             } catch (ShardLines.BusyException e) {
                 ShardLines.unseal(seals.sealed);
-                if (tried == TRIES) {
-                    throw new MapException("another process changes the servers of the map: try again");
-                }
-                Uninterruptibles.parkNanos(this, TRY_AGAIN_NANOS);
+                return false;
             } catch (Throwable e) {
                 ShardLines.unseal(seals.sealed);
                 throw e;
             }
+        } finally {
+            space.changing().unlock();
         }
     }
 
