@@ -5,17 +5,31 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.control.SpaceKey;
+import io.farheap.control.plane.SpacePlane;
+import io.farheap.kv.contract.KvHandler;
+import io.farheap.kv.contract.KvStatus;
 import io.farheap.kv.contract.MapDrain;
 import io.farheap.kv.contract.MapException;
 import io.farheap.kv.format.CallingProcess;
 import io.farheap.kv.format.MapCalls;
+import io.farheap.kv.leased.client.ShardLines;
+import io.farheap.kv.leased.client.ShardReplacer;
+import io.farheap.kv.leased.format.LeasedDescriptor;
 import io.farheap.kv.leased.format.ShardCalls;
 import io.farheap.kv.leased.format.ShardDirectory;
+import io.farheap.remote.RemoteMemory;
+import io.farheap.remote.RemoteSpace;
 import io.farheap.testing.TestDevice;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.SplittableRandom;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
@@ -147,6 +161,36 @@ class LeasedJoinDrainTest {
         }
     }
 
+    /** One of them has left when the other one is about to, though both were there when each drain began. */
+    @Test
+    void theLastTwoServersThatTheMapWasMadeOnDoNotBothLeave() {
+        try (TestServers servers = new TestServers("two")) {
+            String[] addresses = servers.startAll(3, 2, REGION_BYTES);
+            String[] made = {addresses[0], addresses[1]};
+            try (FarMap map = map(servers, made).create();
+                    FarMap other = servers.named(made).open();
+                    MapSession session = map.openSession()) {
+                map.addServer(addresses[2], REGION_BYTES);
+                await(() -> other.servers().size() == 3);
+                List<CompletableFuture<MapDrain>> drains = List.of(
+                        CompletableFuture.supplyAsync(() -> map.drain(addresses[0], SOON)),
+                        CompletableFuture.supplyAsync(() -> other.drain(addresses[1], SOON)));
+                long refused = drains.stream()
+                        .filter(each -> each.handle((_, thrown) -> thrown != null).join())
+                        .count();
+                assertEquals(1, refused);
+                TestServers.fill(session, 0, OBJECTS);
+                assertEquals(OBJECTS, TestServers.found(session, 0, OBJECTS));
+                await(() -> map.servers().size() == 2 && other.servers().size() == 2);
+                String left = map.servers().contains(addresses[0]) ? addresses[0] : addresses[1];
+                try (FarMap later = servers.named(left).open();
+                        MapSession third = later.openSession()) {
+                    assertEquals(OBJECTS, TestServers.found(third, 0, OBJECTS));
+                }
+            }
+        }
+    }
+
     /**
      * A process that sets and counts its own keys, of rising numbers, and reads another's: no older number comes back,
      * nothing is made twice, and nothing is lost.
@@ -265,6 +309,51 @@ class LeasedJoinDrainTest {
         }
     }
 
+    /** READs of the old value's pieces have ended when the get is made again at the server that has the key now. */
+    @Test
+    void aGetThatReadsPiecesWhenItsServerLeavesFindsTheNewValue() {
+        try (TestServers servers = new TestServers("reads")) {
+            String[] addresses = servers.startAll(2, 3, REGION_BYTES);
+            try (FarMap map = map(servers, addresses[0]).create();
+                    FarMap other = servers.named(addresses[0]).open();
+                    MapSession session = map.openSession();
+                    MapSession second = other.openSession()) {
+                other.addServer(addresses[1], REGION_BYTES);
+                await(() -> map.servers().size() == 2);
+                int number = 0;
+                session.set(TestServers.key(number), TestServers.value(number, 20_000));
+                while (objects(servers, 1) == 0) {
+                    number++;
+                    session.set(TestServers.key(number), TestServers.value(number, 20_000));
+                }
+                byte[] bytes = TestServers.key(number);
+                assertArrayEquals(TestServers.value(number, 20_000), session.get(bytes));
+                long reads = session.posted().reads();
+                List<Integer> statuses = new ArrayList<>();
+                List<byte[]> found = new ArrayList<>();
+                KvHandler keep = (tag, status, memory, at, length) -> {
+                    statuses.add(status);
+                    found.add(memory.asSlice(at, length).toArray(ValueLayout.JAVA_BYTE));
+                };
+                assertTrue(session.get(MemorySegment.ofArray(bytes), 1));
+                await(() -> {
+                    if (session.posted().reads() < reads + 2) {
+                        session.poll(keep);
+                    }
+                    return session.posted().reads() >= reads + 2;
+                });
+                assertTrue(found.isEmpty(), "its pieces are being read");
+                other.drain(addresses[1], SOON);
+                await(() -> map.servers().size() == 1);
+                byte[] next = TestServers.value(4711, 40);
+                second.set(bytes, next);
+                await(() -> session.poll(keep) > 0);
+                assertEquals(List.of(KvStatus.DONE), statuses);
+                assertArrayEquals(next, found.getFirst());
+            }
+        }
+    }
+
     private static void setLong(MapSession session, int number) {
         for (int key = 0; key < 12; key++) {
             byte[] value = TestServers.value(key + number, 20_000);
@@ -283,12 +372,7 @@ class LeasedJoinDrainTest {
                     MapSession session = map.openSession()) {
                 TestServers.fill(session, 0, OBJECTS);
                 try (CallingProcess dies = new CallingProcess("dies")) {
-                    long[] next = {1, 4711, 1, 0, new ShardDirectory.Change(2, 4).word()};
-                    for (String address : addresses) {
-                        assertEquals(MapCalls.OK, dies.call(address, ShardCalls.SEAL, 0, 1, 0)[0]);
-                        await(() -> dies.call(address, ShardCalls.RELEASE, next)[0] == MapCalls.OK);
-                    }
-                    assertThrows(MapException.class, () -> map.drain(addresses[0], SOON), "it is sealed");
+                    beginJoin(dies, addresses);
                 }
                 TestServers.fill(session, 0, OBJECTS);
                 assertEquals(OBJECTS, TestServers.found(session, 0, OBJECTS));
@@ -296,6 +380,115 @@ class LeasedJoinDrainTest {
                         MapSession second = other.openSession()) {
                     assertEquals(OBJECTS, TestServers.found(second, 0, OBJECTS));
                 }
+            }
+        }
+    }
+
+    private static void beginJoin(CallingProcess process, String... addresses) {
+        long[] next = {1, 4711, 1, 0, new ShardDirectory.Change(2, 4).word()};
+        for (String address : addresses) {
+            assertEquals(MapCalls.OK, process.call(address, ShardCalls.SEAL, 0, 1, 0, 0)[0]);
+            await(() -> process.call(address, ShardCalls.RELEASE, next)[0] == MapCalls.OK);
+        }
+    }
+
+    /** It has the map open as long as it lives, and has had no answer to a call. */
+    @Test
+    void aChangeWhoseProcessLivesOnWithoutAStepIsCompletedByAnother() {
+        try (TestServers servers = new TestServers("lives")) {
+            String[] addresses = servers.startAll(2, 2, REGION_BYTES);
+            try (FarMap map = map(servers, addresses).create();
+                    MapSession session = map.openSession();
+                    CallingProcess lives = new CallingProcess("lives")) {
+                beginJoin(lives, addresses);
+                // Requests for keys that are nowhere wait until this process has the servers agree.
+                TestServers.fill(session, 0, OBJECTS);
+                assertEquals(OBJECTS, TestServers.found(session, 0, OBJECTS));
+                try (FarMap other = servers.named(addresses).open();
+                        MapSession second = other.openSession()) {
+                    assertEquals(OBJECTS, TestServers.found(second, 0, OBJECTS));
+                }
+            }
+        }
+    }
+
+    /** It was stopped for so long that the space of the server was dropped. */
+    @Test
+    void aProcessLearnsOfADrainWhenTheServerHasDroppedTheMap() {
+        try (TestServers servers = new TestServers("late")) {
+            String[] addresses = servers.startAll(3, 2, REGION_BYTES);
+            try (FarMap map = map(servers, addresses).create();
+                    RemoteMemory late = RemoteMemory.open(TestDevice.client(), "late");
+                    ShardLines lines = new ShardLines(late)) {
+                TreeMap<Integer, RemoteSpace> made = new TreeMap<>();
+                for (String address : addresses) {
+                    RemoteSpace part = late.openSpace(late.attach(address), SpaceKey.of("late", TestServers.TOKEN));
+                    made.put(LeasedDescriptor.decode(part.descriptor(), address).server(), part);
+                }
+                RemoteSpace first = made.values().iterator().next();
+                LeasedDescriptor descriptor =
+                        LeasedDescriptor.decode(first.descriptor(), "the map").of(0);
+                ShardReplacer replacer =
+                        new ShardReplacer(lines, descriptor, (number, address) -> null, made, 0, false, "");
+                assertEquals(3, replacer.agree().spaces().size());
+                map.drain(first.server().address(), SOON);
+                ShardReplacer.UsedEdition edition = replacer.agree();
+                assertEquals(Set.of(1, 2), edition.spaces().keySet());
+                assertEquals(1, edition.directory().drained());
+            }
+        }
+    }
+
+    /** A process made the space and died, and another server got the number for which it was made. */
+    @Test
+    void aServerJoinsOnWhichAnAttemptToJoinHasLeftASpace() {
+        try (TestServers servers = new TestServers("left")) {
+            String[] addresses = servers.startAll(3, 2, REGION_BYTES);
+            try (FarMap map = map(servers, addresses[0]).create();
+                    MapSession session = map.openSession()) {
+                try (RemoteMemory dies = RemoteMemory.open(TestDevice.client(), "dies");
+                        CallingProcess asks = new CallingProcess("left")) {
+                    LeasedDescriptor made = LeasedDescriptor.decode(
+                                    asks.space(addresses[0]).descriptor(), "the map")
+                            .of(0);
+                    int shards = ShardDirectory.of(made).shards();
+                    SpaceKey key = SpaceKey.of("left", TestServers.TOKEN);
+                    dies.createSpace(
+                            dies.attach(addresses[2]),
+                            key,
+                            1,
+                            SpacePlane.FOR_EVER,
+                            made.of(1, shards).encode(),
+                            true);
+                }
+                map.addServer(addresses[1], REGION_BYTES);
+                map.addServer(addresses[2], REGION_BYTES);
+                TestServers.fill(session, 0, OBJECTS);
+                assertEquals(OBJECTS, TestServers.found(session, 0, OBJECTS));
+                assertTrue(objects(servers, 2) > 0, "it has a share");
+            }
+        }
+    }
+
+    /** One finds the space of the other one there, which is in use by then, or is about to be. */
+    @Test
+    void twoProcessesHaveOneServerJoin() {
+        try (TestServers servers = new TestServers("same")) {
+            String[] addresses = servers.startAll(2, 2, REGION_BYTES);
+            try (FarMap map = map(servers, addresses[0]).create();
+                    FarMap other = servers.named(addresses[0]).open();
+                    MapSession session = map.openSession();
+                    MapSession second = other.openSession()) {
+                List<CompletableFuture<Void>> joins = List.of(
+                        CompletableFuture.runAsync(() -> map.addServer(addresses[1], REGION_BYTES)),
+                        CompletableFuture.runAsync(() -> other.addServer(addresses[1], REGION_BYTES)));
+                long refused = joins.stream()
+                        .filter(each -> each.handle((_, thrown) -> thrown != null).join())
+                        .count();
+                assertEquals(1, refused);
+                TestServers.fill(session, 0, OBJECTS);
+                assertEquals(OBJECTS, TestServers.found(second, 0, OBJECTS));
+                assertTrue(objects(servers, 1) > 0, "it has a share");
             }
         }
     }

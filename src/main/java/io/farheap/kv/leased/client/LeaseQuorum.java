@@ -51,9 +51,11 @@ final class LeaseQuorum {
         return now - heldUntil >= 0 && !holdsHalf(now);
     }
 
-    private boolean holdsHalf(long now) {
+    /** Looks at the leases, unless another thread just has. @param now that the clock has said, maybe some time ago */
+    boolean holdsHalf(long now) {
         if (now - nextLook < 0) {
-            return false;
+            // Another thread has looked by a later clock, and may have found that enough are held.
+            return now - heldUntil < 0;
         }
         long most = 0;
         for (Server server : servers) {
@@ -64,8 +66,11 @@ final class LeaseQuorum {
             }
             most = 2 * longer >= servers.length ? Math.max(most, held) : most;
         }
+        // In this order: a thread that finds the next look in the future finds what this one has found.
+        if (most > 0) {
+            heldUntil = now + most;
+        }
         nextLook = most > 0 ? now : now + LOOK_NANOS;
-        heldUntil = now + most;
         return most > 0;
     }
 }

@@ -146,7 +146,12 @@ public final class LeasedMembership implements AutoCloseable {
                         () -> "a leased map's servers change, and this process does not know yet how: " + e);
                 forgetJoining();
             }
-            if (!closed && !asked) {
+            if (failed && !closed) {
+                // Sessions ask again each few ms: no call of theirs ends the rest after an attempt in vain.
+                asked = true;
+                LockSupport.parkNanos(this, 1);
+                LockSupport.parkNanos(this, rest(lost));
+            } else if (!closed && !asked) {
                 LockSupport.parkNanos(this, rest(lost));
             }
         }
@@ -170,8 +175,13 @@ public final class LeasedMembership implements AutoCloseable {
         differs = true;
         ShardReplacer replacer = replacer();
         ShardReplacer.UsedEdition found = replacer.find();
-        if (found == null && now - differSince > REPAIR_NANOS) {
-            found = replacer.agree();
+        // If a thread of this process changes the servers, its seals are not another thread's to use or to end.
+        if (found == null && now - differSince > REPAIR_NANOS && space.changing().tryLock()) {
+            try {
+                found = replacer.agree();
+            } finally {
+                space.changing().unlock();
+            }
         }
         if (found == null) {
             return;

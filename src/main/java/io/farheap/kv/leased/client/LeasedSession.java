@@ -101,6 +101,8 @@ public final class LeasedSession implements EngineSession {
     private static final long MOVING_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
     /** A process that changes the map's servers, and ends, is followed by another within this time. */
     private static final long MOST_MOVING_NANOS = TimeUnit.SECONDS.toNanos(30);
+    /** The same while a lease is lost: the process learns of no change until it has opened the map again. */
+    private static final long MOST_MOVING_LOST_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /** For so long after a call was sent the server keeps the pieces of a value that the answer names, at least. */
     private static final long HELD_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
@@ -476,6 +478,10 @@ public final class LeasedSession implements EngineSession {
     /** Another server has a request's key. */
     private void moveTo(int place, int server) {
         places.server[place] = server;
+        if (reader.isOf(place)) {
+            // The answer of the other server has nothing to do with the pieces that were read.
+            releaseReader();
+        }
         if (writer.isOf(place)) {
             writer.moveTo(server);
             places.next[place] = LeasedPlaces.WRITE;
@@ -931,13 +937,14 @@ public final class LeasedSession implements EngineSession {
 
     private void lookAtMoving() {
         long now = moving > 0 ? nanoTime.getAsLong() : 0;
+        long most = moving > 0 && space.hasLost() ? MOST_MOVING_LOST_NANOS : MOST_MOVING_NANOS;
         for (int i = 0; moving > 0 && i < places.inUse(); i++) {
             int place = places.at(i);
             if (places.step[place] != LeasedPlaces.MOVING) {
                 continue;
             }
             int server = serverOf(place);
-            if (space.hasEnded() || now - places.movedAt[place] > MOST_MOVING_NANOS) {
+            if (space.hasEnded() || now - places.movedAt[place] > most) {
                 moving--;
                 end(place, KvStatus.LOST);
             } else if (server != places.server[place] || now - places.asksAt[place] >= 0) {

@@ -12,6 +12,7 @@ import io.farheap.remote.RemoteSpace;
 import io.farheap.remote.contract.RemoteRegion;
 import io.farheap.remote.contract.RemoteServer;
 import java.util.List;
+import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,6 +28,9 @@ public final class LeasedSpace {
     private volatile View view;
     /** Run when a server says that a key is elsewhere. */
     private volatile Runnable onElsewhere = () -> {};
+
+    /** Held by the thread of this process that changes the map's servers: they know it by its lease, as all others. */
+    private final ReentrantLock changing = new ReentrantLock();
 
     private volatile boolean leaving;
     private volatile boolean ending;
@@ -101,6 +105,11 @@ public final class LeasedSpace {
         return view.edition;
     }
 
+    /** One thread of this process changes the map's servers at a time, and has this lock. */
+    ReentrantLock changing() {
+        return changing;
+    }
+
     /** Sets what is run when a server says that a key is elsewhere; it must not wait. */
     void onElsewhere(Runnable then) {
         onElsewhere = then;
@@ -159,6 +168,17 @@ public final class LeasedSpace {
     /** Whether a server has left the map, or the lease on it is lost. @param number as of {@link #server} */
     boolean isLost(int number) {
         return !hasServer(number) || server(number).lost() != null;
+    }
+
+    /** Whether the lease on one of the map's servers is lost, so that this process follows no change of these. */
+    boolean hasLost() {
+        List<RemoteSpace> present = view.present;
+        for (int i = 0; i < present.size(); i++) {
+            if (present.get(i).server().lost() != null) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** @param number as of {@link #server} */

@@ -33,7 +33,7 @@ public final class ShardLines implements AutoCloseable {
     private final RemoteMemory remote;
     private final SortedMap<Integer, MapServiceClient> lines = new TreeMap<>();
 
-    /** A server is sealed by another process. */
+    /** A server is sealed by another process, or has been taken into another edition by it. */
     static final class BusyException extends Exception {
 
         private static final long serialVersionUID = 1;
@@ -119,11 +119,13 @@ public final class ShardLines implements AutoCloseable {
      * @param lost the servers that do not answer, with those that have left
      * @param now whether they need not have been lost for the map's time
      * @param leaving the servers that leave because they are told to
+     * @param id of the edition that the server was in when it was asked
      * @return whether a process that has the map open says that the servers are lost
      */
-    static boolean seal(MapServiceClient line, long lost, boolean now, long leaving, LeasedDescriptor map)
+    static boolean seal(MapServiceClient line, long lost, boolean now, long leaving, long id, LeasedDescriptor map)
             throws BusyException {
-        if (!line.with(1, lost).with(2, now ? 1 : 0).with(3, leaving).callFirst(ShardCalls.SEAL, 4)) {
+        line.with(1, lost).with(2, now ? 1 : 0).with(3, leaving).with(4, id);
+        if (!line.callFirst(ShardCalls.SEAL, 5)) {
             if (line.answered() && line.reply(0) == MapCalls.BUSY) {
                 throw new BusyException();
             }
@@ -146,16 +148,30 @@ public final class ShardLines implements AutoCloseable {
                 + (line.answered() ? "it says " + line.reply(0) : "it does not answer") + "; try again");
     }
 
-    /** Has sealed servers take the next edition: none has a range of hashes before all others have lost it. */
-    static void install(List<MapServiceClient> servers, long number, long id, ShardDirectory next) {
+    /**
+     * Has sealed servers take the next edition: none has a range of hashes before all others have lost it.
+     *
+     * @throws BusyException if the seal of one has ended before any has taken it
+     */
+    static void install(List<MapServiceClient> servers, long number, long id, ShardDirectory next)
+            throws BusyException {
         long deadline = System.nanoTime() + RELEASE_NANOS;
-        for (MapServiceClient line : servers) {
-            while (!tell(line, ShardCalls.RELEASE, number, id, next)) {
-                boolean waits = line.answered() && line.reply(0) == ShardCalls.NOT_YET;
-                if (!waits || System.nanoTime() - deadline > 0) {
+        // All are told again until all have done it: a seal ends without a step in time.
+        for (boolean settled = false; !settled; ) {
+            settled = true;
+            for (MapServiceClient line : servers) {
+                boolean done = tell(line, ShardCalls.RELEASE, number, id, next);
+                boolean waits = !done && line.answered() && line.reply(0) == ShardCalls.NOT_YET;
+                if (!done && line.answered() && line.reply(0) == MapCalls.STALE) {
+                    throw new BusyException();
+                }
+                if (!done && (!waits || System.nanoTime() - deadline > 0)) {
                     throw notDone(line);
                 }
-                Uninterruptibles.parkNanos(line, LOOK_NANOS);
+                settled &= done;
+            }
+            if (!settled) {
+                Uninterruptibles.parkNanos(servers, LOOK_NANOS);
             }
         }
         for (MapServiceClient line : servers) {

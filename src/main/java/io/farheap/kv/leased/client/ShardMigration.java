@@ -28,7 +28,8 @@ import java.util.function.BooleanSupplier;
  */
 public final class ShardMigration {
 
-    private static final int TRIES = 50;
+    /** As of {@link ShardReplacer}. */
+    private static final int TRIES = 100;
     private static final long TRY_AGAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
     private static final long ZEROING_NANOS = TimeUnit.SECONDS.toNanos(20);
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
@@ -47,7 +48,39 @@ public final class ShardMigration {
 
     /** Makes a change that follows on the present directory. */
     private interface NextChange {
-        ShardDirectory.Change after(ShardDirectory before, List<MapServiceClient> sealed);
+        ShardDirectory.Change after(ShardDirectory before, Seals seals) throws ShardLines.BusyException;
+    }
+
+    /** The servers that are sealed for a change, in their order, and how to seal them. */
+    private final class Seals {
+
+        private final List<MapServiceClient> sealed = new ArrayList<>();
+        private final long retired;
+        private final long leaving;
+        private final long id;
+
+        Seals(ShardDirectory before, long leaving, long id) {
+            retired = before.retired();
+            this.leaving = leaving;
+            this.id = id;
+        }
+
+        void add(MapServiceClient line) throws ShardLines.BusyException {
+            // Before it is: a server may have done so without an answer.
+            sealed.add(line);
+            ShardLines.seal(line, retired, true, leaving, id, space.map());
+        }
+
+        /**
+         * Seals all again after something that may take long, so that seals may have ended.
+         *
+         * @throws ShardLines.BusyException if a server is not in the edition any more of which the change is
+         */
+        void renew() throws ShardLines.BusyException {
+            for (MapServiceClient line : sealed) {
+                ShardLines.seal(line, retired, true, leaving, id, space.map());
+            }
+        }
     }
 
     /**
@@ -62,19 +95,27 @@ public final class ShardMigration {
         try (ShardLines lines = new ShardLines(remote)) {
             refuseTwice(server, hostPort);
             long[] joined = new long[1];
-            change(lines, 0, (before, sealed) -> {
+            change(lines, 0, (before, seals) -> {
                 joined[0] = before.servers();
                 ShardDirectory.Change joins =
                         new ShardDirectory.Change(before.servers(), regions * space.map().shape().perRegion());
                 // Refuses what cannot be before the server is asked for memory.
                 before.with(joins);
-                RemoteSpace made = make(server, before, regions);
-                sealed.forEach(line -> ShardLines.name(line, joins.server(), hostPort));
-                MapServiceClient line = lines.to(made, joins.server());
-                sealed.add(line);
-                sealNew(line, before);
-                ShardLines.name(line, joins.server(), hostPort);
-                return joins;
+                RemoteSpace made = make(server, before, regions, seals);
+                try {
+                    seals.renew();
+                    seals.sealed.forEach(line -> ShardLines.name(line, joins.server(), hostPort));
+                    MapServiceClient line = lines.to(made, joins.server());
+                    seals.sealed.add(line);
+                    sealNew(line, before);
+                    ShardLines.name(line, joins.server(), hostPort);
+                    return joins;
+                } catch (Throwable e) {
+                    seals.sealed.removeIf(each -> each.space == made);
+                    lines.leave(joins.server());
+                    dropUnused(server, made, e);
+                    throw e;
+                }
             });
             awaitProcesses(lines, () -> space.servers() > joined[0]);
         } finally {
@@ -83,9 +124,18 @@ public final class ShardMigration {
         }
     }
 
+    /** No process has heard of the space. */
+    private void dropUnused(RemoteServer server, RemoteSpace made, Throwable because) {
+        try {
+            remote.dropSpace(server, key, made.id());
+        } catch (ControlException e) {
+            because.addSuppressed(e);
+        }
+    }
+
     private void sealNew(MapServiceClient line, ShardDirectory before) {
         try {
-            ShardLines.seal(line, before.retired(), true, 0, space.map());
+            ShardLines.seal(line, before.retired(), true, 0, 0, space.map());
         } catch (ShardLines.BusyException e) {
             throw new MapException("another process has the map's part on the new server: try again");
         }
@@ -105,18 +155,18 @@ public final class ShardMigration {
                 .orElseThrow(() -> new IllegalArgumentException("server " + hostPort + " is not one of the map's, "
                         + space.spaces().stream().map(each -> each.server().address()).toList()));
         int number = leaving.getKey();
-        if (number < space.map().servers() && space.madeOn().size() == 1) {
-            throw new IllegalArgumentException("server " + hostPort + " is the last of those that the map was made on, by"
-                    + " which processes find the map; it stays as long as the map");
-        }
+        refuseLast(space.edition().directory(), number, hostPort);
         if (number >= Long.SIZE) {
             throw new IllegalArgumentException("server " + hostPort + " has number " + number + "; of a map's servers "
                     + "the first " + Long.SIZE + " can leave");
         }
         long objects = ShardCensus.of(remote, leaving.getValue()).objects();
         try (ShardLines lines = new ShardLines(remote)) {
-            change(lines, 1L << number, (before, sealed) ->
-                    new ShardDirectory.Change(number, ShardDirectory.Change.LEFT));
+            change(lines, 1L << number, (before, seals) -> {
+                // Another one may have left since.
+                refuseLast(before, number, hostPort);
+                return new ShardDirectory.Change(number, ShardDirectory.Change.LEFT);
+            });
             awaitProcesses(lines, () -> !space.hasServer(number));
         }
         long id = leaving.getValue().id();
@@ -129,6 +179,13 @@ public final class ShardMigration {
             remote.detach(apart);
         }
         return objects;
+    }
+
+    private void refuseLast(ShardDirectory before, int number, String hostPort) {
+        if (number < space.map().servers() && before.isPresent(number) && before.presentOfMade() == 1) {
+            throw new IllegalArgumentException("server " + hostPort + " is the last of those that the map was made on, by"
+                    + " which processes find the map; it stays as long as the map");
+        }
     }
 
     /** Waits until all processes know the map's servers, this one too; for those that are stopped, not for ever. */
@@ -149,32 +206,40 @@ public final class ShardMigration {
 
     /** @param leaving the server that leaves, as a bit; 0: none */
     private void change(ShardLines lines, long leaving, NextChange change) {
-        for (int tried = 1; ; tried++) {
-            List<MapServiceClient> sealed = new ArrayList<>();
-            try {
-                changeOnce(lines, leaving, change, sealed);
-                return;
-            } catch (ShardLines.BusyException e) {
-                ShardLines.unseal(sealed);
-                if (tried == TRIES) {
-                    throw new MapException("another process changes the servers of the map: try again");
-                }
-                Uninterruptibles.parkNanos(this, TRY_AGAIN_NANOS);
-            } catch (Throwable e) {
-                ShardLines.unseal(sealed);
-                throw e;
+        for (int tried = 1; !tryToChange(lines, leaving, change); tried++) {
+            if (tried == TRIES) {
+                throw new MapException("another process changes the servers of the map: try again");
             }
+            Uninterruptibles.parkNanos(this, TRY_AGAIN_NANOS);
         }
     }
 
-    private void changeOnce(ShardLines lines, long leaving, NextChange change, List<MapServiceClient> sealed)
+    /** @return false if another process changes the servers */
+    private boolean tryToChange(ShardLines lines, long leaving, NextChange change) {
+        // Between two attempts another thread may complete a change whose process has ended.
+        space.changing().lock();
+        try {
+            ShardReplacer.UsedEdition edition = space.edition();
+            Seals seals = new Seals(edition.directory(), leaving, edition.id());
+            try {
+                changeOnce(lines, edition, change, seals);
+                return true;
+            } catch (ShardLines.BusyException e) {
+                ShardLines.unseal(seals.sealed);
+                return false;
+            } catch (Throwable e) {
+                ShardLines.unseal(seals.sealed);
+                throw e;
+            }
+        } finally {
+            space.changing().unlock();
+        }
+    }
+
+    private void changeOnce(ShardLines lines, ShardReplacer.UsedEdition edition, NextChange change, Seals seals)
             throws ShardLines.BusyException {
-        ShardReplacer.UsedEdition edition = space.edition();
-        ShardDirectory before = edition.directory();
         for (Map.Entry<Integer, RemoteSpace> each : edition.spaces().entrySet()) {
-            MapServiceClient line = lines.to(each.getValue(), each.getKey());
-            ShardLines.seal(line, before.retired(), true, leaving, space.map());
-            sealed.add(line);
+            seals.add(lines.to(each.getValue(), each.getKey()));
         }
         long number = 0;
         for (Map.Entry<Integer, RemoteSpace> each : edition.spaces().entrySet()) {
@@ -185,8 +250,9 @@ public final class ShardMigration {
             }
             number = Math.max(number, said.number());
         }
-        ShardDirectory next = before.with(change.after(before, sealed));
-        ShardLines.install(sealed, number + 1, ThreadLocalRandom.current().nextLong(), next);
+        ShardDirectory before = edition.directory();
+        ShardDirectory next = before.with(change.after(before, seals));
+        ShardLines.install(seals.sealed, number + 1, ThreadLocalRandom.current().nextLong(), next);
     }
 
     /**
@@ -208,7 +274,8 @@ public final class ShardMigration {
         }
     }
 
-    private RemoteSpace make(RemoteServer server, ShardDirectory before, int regions) {
+    private RemoteSpace make(RemoteServer server, ShardDirectory before, int regions, Seals seals)
+            throws ShardLines.BusyException {
         LeasedDescriptor map = space.map().of(before.servers(), before.shards());
         long millis = millisLeft();
         try {
@@ -219,9 +286,13 @@ public final class ShardMigration {
             }
             RemoteSpace there = remote.openSpace(server, key);
             LeasedDescriptor found = LeasedDescriptor.decode(there.descriptor(), there.toString());
-            if (!found.belongsTo(map) || !found.joined() || before.isPresent(found.server())) {
+            boolean isUsed = space.spaces().stream().anyMatch(each -> each.server().isSameProcess(server));
+            if (!found.belongsTo(map) || !found.joined() || isUsed) {
                 throw e;
             }
+            // Another process may have had the server join since these seals ended, and the space may be in use then;
+            // that process took the other servers into another edition, so they are not sealed again.
+            seals.renew();
             // A process died while it added the server, or took it out and died before the space there was dropped.
             remote.dropSpace(server, key, there.id());
             return afterDrop(server, regions, millis, map);

@@ -8,8 +8,8 @@ import io.farheap.kv.leased.format.LeasedDescriptor;
 import io.farheap.kv.leased.format.ShardDirectory;
 import io.farheap.remote.RemoteSpace;
 import io.farheap.thread.Uninterruptibles;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.ThreadLocalRandom;
@@ -23,8 +23,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ShardReplacer {
 
-    /** Another process that changes the servers is done soon. */
-    private static final int TRIES = 50;
+    /** Another process that changes the servers is done soon, or makes no step: then its seals end before this does. */
+    private static final int TRIES = 100;
 
     private static final long TRY_AGAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
@@ -108,12 +108,32 @@ public final class ShardReplacer {
         }
     }
 
-    /** The edition that all of its servers are in; null if there is none. */
+    /**
+     * The edition that all of its servers are in; null if there is none.
+     *
+     * @throws MapException if a server does not answer, or has no part of the map any more, unless it has left by the
+     *     edition that the others are in
+     */
     public @Nullable UsedEdition find() {
         said.clear();
         reached.clear();
         reached.putAll(made);
-        made.forEach((number, space) -> said.put(number, lines.ask(space, number, map)));
+        MapException unanswered = null;
+        for (Map.Entry<Integer, RemoteSpace> each : made.entrySet()) {
+            try {
+                said.put(each.getKey(), lines.ask(each.getValue(), each.getKey(), map));
+            } catch (MapException e) {
+                unanswered = e;
+            }
+        }
+        UsedEdition found = findAnswered();
+        if (found == null && unanswered != null) {
+            throw unanswered;
+        }
+        return found;
+    }
+
+    private @Nullable UsedEdition findAnswered() {
         for (int number : List.copyOf(said.keySet())) {
             reachJoined(number);
         }
@@ -177,7 +197,12 @@ public final class ShardReplacer {
     /** What the servers say that the map was made on. */
     private KnownEditions editions() {
         TreeMap<Integer, Edition> editions = new TreeMap<>();
-        made.keySet().forEach(number -> editions.put(number, said(number).edition()));
+        for (int number : made.keySet()) {
+            ShardLines.Said there = said.get(number);
+            if (there != null) {
+                editions.put(number, there.edition());
+            }
+        }
         return new KnownEditions(map.servers(), editions);
     }
 
@@ -209,20 +234,22 @@ public final class ShardReplacer {
                     + " without one; end it with farheap kv drop --parts, and create another");
         }
         boolean now = missing == 0 || saidToBeLost && silent == 0 && Long.bitCount(missing) == 1;
-        List<MapServiceClient> asked = new ArrayList<>();
+        TreeMap<Integer, MapServiceClient> asked = new TreeMap<>();
         for (int number : reached.keySet()) {
             boolean isTold = number < Long.SIZE && (told >>> number & 1) != 0;
             if (isTold
                     || left.servers().contains(number)
                     || number >= map.servers() && isIn(before, lost, number)) {
-                asked.add(lines.to(space(number), number));
+                asked.put(number, lines.to(space(number), number));
             }
         }
         long next = 1 + said.values().stream().mapToLong(ShardLines.Said::number).max().orElseThrow();
         try {
             boolean vouched = false;
-            for (MapServiceClient line : asked) {
-                vouched |= ShardLines.seal(line, lost, now, told, map);
+            for (Map.Entry<Integer, MapServiceClient> each : asked.entrySet()) {
+                // What follows is right if all are still in the editions that they have said, behind all seals.
+                long of = said(each.getKey()).id();
+                vouched |= ShardLines.seal(each.getValue(), lost, now, told, of, map);
             }
             if (!now && !vouched) {
                 throw new MapException("no process has the map open, so none says that a server is lost which this one"
@@ -237,11 +264,11 @@ public final class ShardReplacer {
                         isTold ? ShardDirectory.Change.LEFT : ShardDirectory.Change.LOST));
             }
             long id = ThreadLocalRandom.current().nextLong();
-            ShardLines.install(asked, next, id, after);
+            ShardLines.install(List.copyOf(asked.values()), next, id, after);
             return use(id, after);
         } catch (Throwable e) {
             // Those that have the next edition are sealed no more.
-            ShardLines.unseal(asked);
+            ShardLines.unseal(List.copyOf(asked.values()));
             throw e;
         }
     }

@@ -26,11 +26,12 @@ public final class ShardCalls {
      */
     public static final int EDITION = FIRST_CALL + 2;
     /**
-     * [space, lost, now, leaving]: the process is about to change the map's servers, and these are lost, with those that
-     * have left; others leave, as they are told to; a bit for each of the first 64. No other process may, and none
-     * registers, until it calls {@link #INSTALL} or {@link #UNSEAL}, or ends. Now: whether it need not be the map's time
+     * [space, lost, now, leaving, id]: the process is about to change the map's servers, and these are lost, with those
+     * that have left; others leave, as they are told to; a bit for each of the first 64. No other process may, and none
+     * registers, until it calls {@link #INSTALL} or {@link #UNSEAL}, or ends, or makes none of these calls, nor
+     * {@link #RELEASE} and {@link #NAME}, for 6 s. Now: whether it need not be the map's time
      * since all processes have lost them. Reply: [status, 1 if a process has the map open, 0 if none does, so that none
-     * has lost them]. The status may be BUSY, or IN_USE.
+     * has lost them]. The status may be BUSY, also if the server is in another edition than that of the id, or IN_USE.
      */
     public static final int SEAL = FIRST_CALL + 3;
     /** [space]: the process changes no servers after all. */

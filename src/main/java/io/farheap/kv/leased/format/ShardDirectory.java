@@ -121,7 +121,7 @@ public final class ShardDirectory {
      */
     public ShardDirectory with(Change more) {
         boolean possible = more.leaves()
-                ? isPresent(more.server) && present() > 1
+                ? isPresent(more.server) && (more.server >= madeOn || presentOfMade() > 1)
                 : more.server == servers()
                         && more.server < MapDescriptor.MOST_SERVERS
                         && more.shards > 0
@@ -130,7 +130,8 @@ public final class ShardDirectory {
             throw new IllegalArgumentException(more + " cannot follow in a map of " + servers() + " servers, of which "
                     + present() + " are present, with " + allShards + " shards; it has at most "
                     + MapDescriptor.MOST_SERVERS + " servers, " + ShardShape.MOST_SHARDS + " shards and "
-                    + MOST_CHANGES + " changes, and the last server does not leave");
+                    + MOST_CHANGES + " changes, and the last of the " + madeOn
+                    + " servers that it was made on, by which processes find it, does not leave");
         }
         List<Change> all = new ArrayList<>(changes);
         all.add(more);
@@ -273,6 +274,15 @@ public final class ShardDirectory {
         int count = 0;
         for (boolean each : left) {
             count += each ? 0 : 1;
+        }
+        return count;
+    }
+
+    /** How many of the servers are present that the map was made on. */
+    public int presentOfMade() {
+        int count = 0;
+        for (int server = 0; server < madeOn; server++) {
+            count += left[server] ? 0 : 1;
         }
         return count;
     }

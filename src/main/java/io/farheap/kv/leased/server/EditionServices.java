@@ -98,12 +98,18 @@ final class EditionServices {
     }
 
     private static int seal(ShardEdition edition, long lease, Arguments in, Reply out) {
-        out.setLong(0, edition.seal(lease, in.getLong(word(1)), in.getLong(word(2)) != 0, in.getLong(word(3))));
+        boolean atOnce = in.getLong(word(2)) != 0;
+        out.setLong(
+                0, edition.seal(lease, in.getLong(word(1)), atOnce, in.getLong(word(3)), in.getLong(word(4))));
         out.setLong(word(1), edition.isOpen() ? 1 : 0);
         return 2;
     }
 
     private static int install(ShardEdition edition, long lease, Arguments in, Reply out) {
+        if (!edition.mayChange(lease, in.getLong(word(1)))) {
+            out.setLong(0, MapCalls.STALE);
+            return 1;
+        }
         ShardDirectory next = next(edition, in);
         out.setLong(
                 0,
@@ -114,6 +120,11 @@ final class EditionServices {
     }
 
     private int release(ShardEdition edition, long lease, Arguments in, Reply out) {
+        if (!edition.mayChange(lease, in.getLong(word(1)))) {
+            // A list of changes takes some ms, in which the thread answers no call of another process.
+            out.setLong(0, MapCalls.STALE);
+            return 1;
+        }
         ShardDirectory next = next(edition, in);
         long status = next == null ? MapCalls.WRONG : edition.release(lease, in.getLong(word(1)), next);
         if (status == ShardCalls.NOT_YET) {

@@ -3,6 +3,7 @@ package io.farheap.kv.leased.server;
 import io.farheap.kv.leased.format.ShardDirectory;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicLongArray;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Which ranges of hashes the shards of one server have now. A range that goes to another server is first had by none
@@ -118,10 +119,11 @@ final class ServedRanges {
         boolean has(long hash);
     }
 
-    /** Which keys a shard has. */
-    KeptKeys keys(int shard) {
-        int[] index = state.index;
-        return hash -> index[range(hash, index)] == shard;
+    /** Which keys a shard has; null if it has not dropped all others yet. The shard's thread. */
+    @Nullable
+    KeptKeys settledKeys(int shard) {
+        State now = state;
+        return settled.get(shard) == now.number ? hash -> now.index[range(hash, now.index)] == shard : null;
     }
 
     /** Has a shard drop what it had of ranges that have gone. The shard's thread. */

@@ -105,7 +105,11 @@ final class ServedShards {
         }
         if (isToBeAudited(index)) {
             int number = audit.get();
-            audits.set(index, new ShardAudit(number, shards[index].audit(map.keyHash(), ranges.keys(index))));
+            ServedRanges.KeptKeys kept = ranges.settledKeys(index);
+            if (kept != null) {
+                audits.set(index, new ShardAudit(number, shards[index].audit(map.keyHash(), kept)));
+            }
+            // Else the shard has lost ranges since, and settles these first.
         }
     }
 

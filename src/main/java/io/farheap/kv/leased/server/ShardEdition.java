@@ -23,6 +23,11 @@ final class ShardEdition {
 
     private static final long NANOS_PER_MILLI = 1_000_000;
     private static final long ALL = -1;
+    /** A seal ends when the process that has it has made no step for so long. */
+    static final long SEAL_NANOS = 6_000_000_000L;
+    /** How much higher than the number of an edition that of the next one may be. */
+    static final long MOST_STEP = 1 << 20;
+
     private static final byte[] NO_ADDRESS = {};
 
     /** A process that has the map open. */
@@ -49,6 +54,8 @@ final class ShardEdition {
     private long id;
     /** The lease of the process that has sealed this edition; 0: none has. */
     private long sealer;
+    /** When that process made its last step. */
+    private long sealedAt;
     /** The servers that are lost for the process that has sealed it, and those that have left. */
     private long sealed;
     /** The servers that all processes have lost, and by server since when. */
@@ -82,10 +89,20 @@ final class ShardEdition {
 
     /**
      * The edition in which processes may use the map; another number if the process has ended that was about to change
-     * it, and had the shards lose ranges: then some keys are nowhere, until another process installs the next.
+     * it, or makes no step, and had the shards lose ranges: then some keys are nowhere, until another process installs
+     * the next.
      */
     synchronized long usedId() {
-        return isReleased() && sealer == 0 ? ~id : id;
+        return isReleased() && !isSealed() ? ~id : id;
+    }
+
+    /** A process whose call has no answer may live on without a step more, and without a word that it gives up. */
+    private boolean isSealed() {
+        return sealer != 0 && nanoTime.getAsLong() - sealedAt < SEAL_NANOS;
+    }
+
+    private boolean isSealedBy(long lease) {
+        return sealer == lease && isSealed();
     }
 
     synchronized long number() {
@@ -135,7 +152,7 @@ final class ShardEdition {
      * @return a status of {@link MapCalls}
      */
     synchronized long register(long lease, long editionId) {
-        if (sealer != 0) {
+        if (isSealed()) {
             return MapCalls.BUSY;
         }
         if (editionId != id) {
@@ -204,9 +221,14 @@ final class ShardEdition {
      * @param lost the servers that do not answer it, and those that have left; a bit for each of the first 64
      * @param atOnce whether they need not have been lost for the map's time
      * @param leaving the servers that leave because they are told to, a bit for each of the first 64
-     * @return a status of {@link MapCalls}
+     * @param editionId of the edition that the process believes this server to be in
+     * @return a status of {@link MapCalls}: BUSY if it is in another one
      */
-    synchronized long seal(long lease, long lost, boolean atOnce, long leaving) {
+    synchronized long seal(long lease, long lost, boolean atOnce, long leaving, long editionId) {
+        if (editionId != id) {
+            // The process asked some servers before, and others after, they took this edition.
+            return MapCalls.BUSY;
+        }
         boolean here = map.server() < Long.SIZE && (lost >>> map.server() & 1) != 0;
         // A server that joins has heard of none of the changes, and no process uses it.
         boolean joins = map.joined() && number == 0;
@@ -215,13 +237,14 @@ final class ShardEdition {
         if (here || ((lost | leaving) & retired) != retired || more != 0 && !mayReplace(more, atOnce)) {
             return MapCalls.WRONG;
         }
-        if (sealer != 0 && sealer != lease) {
+        if (isSealed() && sealer != lease) {
             return MapCalls.BUSY;
         }
         if (!haveLost(more, atOnce ? 0 : map.replaceMillis() * NANOS_PER_MILLI)) {
             return MapCalls.IN_USE;
         }
         sealer = lease;
+        sealedAt = nanoTime.getAsLong();
         sealed = lost | leaving;
         return MapCalls.OK;
     }
@@ -239,12 +262,21 @@ final class ShardEdition {
         sealer = sealer == lease ? 0 : sealer;
     }
 
+    /** Whether a process may have its shards lose ranges, or take the next edition: only then that is looked at. */
+    synchronized boolean mayChange(long lease, long nextNumber) {
+        return isSealedBy(lease) && isNextNumber(nextNumber);
+    }
+
+    /** The numbers never end, whatever a process says, as each is little more than one that was. */
+    private boolean isNextNumber(long nextNumber) {
+        return nextNumber > number && nextNumber - number <= MOST_STEP;
+    }
+
     private boolean mayFollow(long lease, long nextNumber, ShardDirectory next) {
         int server = map.server();
         boolean here = next.isPresent(server);
-        return sealer != 0
-                && sealer == lease
-                && nextNumber > number
+        return isSealedBy(lease)
+                && isNextNumber(nextNumber)
                 && next.retired() == sealed
                 && (!here || next.shards(server) == ranges.shards())
                 && (!here || !map.joined() || next.shard(server, 0) == map.firstShard());
@@ -259,6 +291,7 @@ final class ShardEdition {
         if (!mayFollow(lease, nextNumber, next)) {
             return MapCalls.STALE;
         }
+        sealedAt = nanoTime.getAsLong();
         ranges.release(next);
         released = next.changes();
         return ranges.isSettled() ? MapCalls.OK : ShardCalls.NOT_YET;
@@ -274,6 +307,10 @@ final class ShardEdition {
             return MapCalls.STALE;
         }
         ranges.serve(next);
+        for (int joined = directory.servers(); joined < Math.min(next.servers(), Long.SIZE); joined++) {
+            // Processes said that they do not know it; from now on the map's time passes until it is replaced.
+            lostSince[joined] = nanoTime.getAsLong();
+        }
         directory = next;
         number = nextNumber;
         id = nextId;
@@ -284,9 +321,10 @@ final class ShardEdition {
 
     /** The process that has sealed this edition says how to reach a server that joins. @return a status */
     synchronized long name(long lease, int server, byte[] address) {
-        if (sealer == 0 || sealer != lease || server < map.servers() || server >= MapDescriptor.MOST_SERVERS) {
+        if (!isSealedBy(lease) || server < map.servers() || server >= MapDescriptor.MOST_SERVERS) {
             return MapCalls.STALE;
         }
+        sealedAt = nanoTime.getAsLong();
         addresses.put(server, address);
         return MapCalls.OK;
     }

@@ -3,6 +3,7 @@ package io.farheap.kv.leased.client;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.Arrays;
 import org.junit.jupiter.api.Test;
 
 /** A process begins no request while it holds leases on less than half of a map's servers, by a clock of the test. */
@@ -57,6 +58,24 @@ class LeaseQuorumTest {
         LeaseQuorum two = of(2);
         now += 60 * SECOND;
         assertFalse(two.isMissing());
+    }
+
+    /** A thread has read the clock, and is to look at the leases; another one does so before, by a later clock. */
+    @Test
+    void aThreadIsNotToldThatTooFewAreHeldSinceAnotherOneHasLooked() {
+        LeaseQuorum three = of(3);
+        assertFalse(three.isMissing());
+        now += 10 * SECOND;
+        Arrays.fill(until, now + 10 * SECOND);
+        long read = now;
+        now += 1000;
+        assertFalse(three.isMissing());
+        assertTrue(three.holdsHalf(read));
+        now += 10 * SECOND;
+        read = now;
+        now += 1000;
+        assertTrue(three.isMissing());
+        assertFalse(three.holdsHalf(read), "what another one has looked at in vain is not held");
     }
 
     /** One that has joined may be replaced as long as the one remains that the map was made on. */

@@ -121,4 +121,17 @@ class ShardDirectoryTest {
         ShardDirectory one = left.with(new Change(0, 0));
         assertThrows(IllegalArgumentException.class, () -> one.with(new Change(2, 0)), "the last one stays");
     }
+
+    /** Processes find the map by it, so it would be gone with all that other servers have. */
+    @Test
+    void theLastOfTheServersThatTheMapWasMadeOnStaysThoughOthersHaveJoined() {
+        ShardDirectory last = made.with(new Change(3, SHARDS_OF_EACH))
+                .with(new Change(0, Change.LEFT))
+                .with(new Change(1, Change.LOST));
+        assertThrows(IllegalArgumentException.class, () -> last.with(new Change(2, Change.LEFT)));
+        assertThrows(IllegalArgumentException.class, () -> last.with(new Change(2, Change.LOST)));
+        ShardDirectory alone = last.with(new Change(3, Change.LEFT));
+        assertEquals(1, alone.presentOfMade());
+        assertTrue(alone.isPresent(2));
+    }
 }

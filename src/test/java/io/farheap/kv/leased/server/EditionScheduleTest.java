@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -177,6 +178,14 @@ class EditionScheduleTest {
         }
     }
 
+    /** What a server has said of its edition. */
+    private record Said(long number, long id, ShardDirectory directory, boolean isReleased) {
+
+        static Said of(ShardEdition edition) {
+            return new Said(edition.number(), edition.id(), edition.directory(), edition.isReleased());
+        }
+    }
+
     /** A process that has the map open, or opens it, or changes it. */
     private final class MapUser {
 
@@ -327,21 +336,32 @@ class EditionScheduleTest {
             }
         }
 
-        /** What all servers say that it reaches, those that have joined as far as others know them. */
-        private TreeMap<Integer, ShardEdition> ask() {
-            TreeMap<Integer, ShardEdition> said = new TreeMap<>();
-            int servers = world.made;
-            for (int server = 0; server < servers; server++) {
-                if (reaches(server)) {
-                    ShardEdition edition = world.servers.get(server);
-                    said.put(server, edition);
-                    servers = Math.max(servers, edition.directory().servers());
-                }
-            }
-            return said;
+        /**
+         * Asks all servers that it reaches, one a step, those that have joined as far as others know them; and then
+         * continues by what they have said, whatever they would say by then.
+         */
+        private void ask(Consumer<TreeMap<Integer, Said>> then) {
+            ask(0, world.made, new TreeMap<>(), then);
         }
 
-        private KnownEditions editions(TreeMap<Integer, ShardEdition> said) {
+        private void ask(
+                int server, int servers, TreeMap<Integer, Said> said, Consumer<TreeMap<Integer, Said>> then) {
+            if (server == servers) {
+                steps.addFirst(() -> then.accept(said));
+                return;
+            }
+            steps.addFirst(() -> {
+                int most = servers;
+                if (reaches(server)) {
+                    Said there = Said.of(world.servers.get(server));
+                    said.put(server, there);
+                    most = Math.max(most, there.directory.servers());
+                }
+                ask(server + 1, most, said, then);
+            });
+        }
+
+        private KnownEditions editions(TreeMap<Integer, Said> said) {
             TreeMap<Integer, Edition> editions = new TreeMap<>();
             said.headMap(world.made)
                     .forEach((server, each) -> editions.put(
@@ -358,10 +378,10 @@ class EditionScheduleTest {
         }
 
         /** The server of the edition that all of its servers are in, or -1. */
-        private int established(TreeMap<Integer, ShardEdition> said) {
+        private int established(TreeMap<Integer, Said> said) {
             Edition present = editions(said).established();
             for (int server = 0; present != null && server < world.made; server++) {
-                ShardEdition one = said.get(server);
+                Said one = said.get(server);
                 if (one != null && one.id() == present.id()) {
                     return isEstablished(said, one) ? server : -1;
                 }
@@ -369,10 +389,10 @@ class EditionScheduleTest {
             return -1;
         }
 
-        private boolean isEstablished(TreeMap<Integer, ShardEdition> said, ShardEdition one) {
+        private boolean isEstablished(TreeMap<Integer, Said> said, Said one) {
             ShardDirectory of = one.directory();
             for (int server = 0; server < of.servers(); server++) {
-                ShardEdition there = said.get(server);
+                Said there = said.get(server);
                 if (of.isPresent(server) && (there == null || there.id() != one.id() || there.isReleased())) {
                     return false;
                 }
@@ -381,8 +401,7 @@ class EditionScheduleTest {
         }
 
         private void open() {
-            steps.add(() -> {
-                TreeMap<Integer, ShardEdition> said = ask();
+            ask(said -> {
                 int one = established(said);
                 if (one >= 0) {
                     register(said.get(one).id(), said.get(one).directory());
@@ -429,7 +448,7 @@ class EditionScheduleTest {
             sealed = new ArrayList<>();
         }
 
-        private void replace(TreeMap<Integer, ShardEdition> said) {
+        private void replace(TreeMap<Integer, Said> said) {
             KnownEditions editions = editions(said);
             ShardDirectory before;
             long told;
@@ -475,7 +494,8 @@ class EditionScheduleTest {
             next = after;
             vouched = false;
             for (int server : asked) {
-                steps.add(() -> seal(server, lostServers, missing == 0, told));
+                long of = said.get(server).id();
+                steps.add(() -> seal(server, lostServers, missing == 0, told, of));
             }
             steps.add(() -> {
                 if (missing != 0 && !vouched) {
@@ -483,10 +503,10 @@ class EditionScheduleTest {
                 }
             });
             replaced += missing != 0 ? 1 : 0;
-            change(asked, 1 + said.values().stream().mapToLong(ShardEdition::number).max().orElseThrow());
+            change(asked, 1 + said.values().stream().mapToLong(Said::number).max().orElseThrow());
         }
 
-        private long lostJoined(TreeMap<Integer, ShardEdition> said, ShardDirectory before, long decided) {
+        private long lostJoined(TreeMap<Integer, Said> said, ShardDirectory before, long decided) {
             long bits = 0;
             for (int server = world.made; server < before.servers(); server++) {
                 boolean out = (decided >>> server & 1) != 0;
@@ -495,9 +515,9 @@ class EditionScheduleTest {
             return bits;
         }
 
-        private void seal(int server, long lostServers, boolean atOnce, long leaving) {
+        private void seal(int server, long lostServers, boolean atOnce, long leaving, long of) {
             ShardEdition at = world.servers.get(server);
-            if (!reaches(server) || at.seal(lease, lostServers, atOnce, leaving) != MapCalls.OK) {
+            if (!reaches(server) || at.seal(lease, lostServers, atOnce, leaving, of) != MapCalls.OK) {
                 giveUp();
             } else {
                 sealed.add(server);
@@ -552,20 +572,21 @@ class EditionScheduleTest {
             for (int server = 0; server < world.servers.size(); server++) {
                 attach(server);
             }
-            TreeMap<Integer, ShardEdition> said = ask();
-            int one = established(said);
-            if (one >= 0 && said.get(one).id() != id) {
-                register(said.get(one).id(), said.get(one).directory());
-            } else if (one < 0 && !said.headMap(world.made).isEmpty() && world.random.nextInt(4) == 0) {
-                replace(said);
-            }
+            ask(said -> {
+                int one = established(said);
+                if (one >= 0 && said.get(one).id() != id) {
+                    register(said.get(one).id(), said.get(one).directory());
+                } else if (one < 0 && !said.headMap(world.made).isEmpty() && world.random.nextInt(4) == 0) {
+                    replace(said);
+                }
+            });
         }
 
         private void sealAll(long leaving) {
             for (int server = 0; server < directory.servers(); server++) {
                 int to = server;
                 if (directory.isPresent(server)) {
-                    steps.add(() -> seal(to, directory.retired(), true, leaving));
+                    steps.add(() -> seal(to, directory.retired(), true, leaving, id));
                 }
             }
             steps.add(() -> {
@@ -592,7 +613,7 @@ class EditionScheduleTest {
                 next = directory.with(new Change(server, shards));
                 List<Integer> all = new ArrayList<>(sealed);
                 all.add(server);
-                steps.add(() -> seal(server, directory.retired(), true, 0));
+                steps.add(() -> seal(server, directory.retired(), true, 0, 0));
                 change(all, 1 + number());
                 joined++;
             });

@@ -2,6 +2,8 @@ package io.farheap.kv.leased.server;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.kv.format.KeyHash;
@@ -42,6 +44,23 @@ class ServedRangesTest {
                     ranges.indexOf(hash(key)));
         }
         assertTrue(ranges.isSettled());
+    }
+
+    /** An audit by ranges that go at that moment would say that objects are wrong which the shard is about to drop. */
+    @Test
+    void aShardThatIsToDropKeysSaysNotWhichItHas() {
+        assertNotNull(ranges.settledKeys(0));
+        ranges.release(joined);
+        assertNull(ranges.settledKeys(0));
+        ranges.settle(0, all -> ranges.release(made.with(new Change(2, 6))));
+        assertNull(ranges.settledKeys(0), "more have gone meanwhile");
+        ranges.settle(0, all -> {});
+        ServedRanges.KeptKeys kept = ranges.settledKeys(0);
+        assertNotNull(kept);
+        assertNull(ranges.settledKeys(1));
+        for (int key = 0; key < KEYS; key++) {
+            assertEquals(ranges.indexOf(hash(key)) == 0, kept.has(hash(key)));
+        }
     }
 
     /** A call that has come before may be under way in the shard that had the key. */
