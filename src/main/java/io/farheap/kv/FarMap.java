@@ -339,8 +339,8 @@ public final class FarMap implements AutoCloseable {
      * lost, its objects are gone, and the map continues without it; requests for objects to which a process may have
      * pointers end as lost until all processes know that the server has left.
      *
-     * <p>Of a leased map any server can leave but the last of those that the map was made on. Its objects are not moved:
-     * they count as evicted.
+     * <p>Of a leased map any server can leave but the last of those that the map was made on. Its objects are not
+     * moved: they count as evicted.
      *
      * @param hostPort as it was added
      * @param within the time for moving and evicting; moving ends after three quarters of it. Until all processes know

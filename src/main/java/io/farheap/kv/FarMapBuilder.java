@@ -573,11 +573,9 @@ public final class FarMapBuilder {
         try (CloseStack stack = new CloseStack()) {
             ShardLines lines = stack.add(new ShardLines(remote));
             ShardReplacer.JoinedServers joins = (number, address) -> joined(remote, key, map, number, address);
-            ShardReplacer.UsedEdition edition = agreed(
-                    found,
-                    () -> new ShardReplacer(
-                                    lines, map, joins, made, found.missing.size(), found.lost > 0, without)
-                            .agree());
+            ShardReplacer.UsedEdition edition = agreed(found, () -> new ShardReplacer(
+                            lines, map, joins, made, found.missing.size(), found.lost > 0, without)
+                    .agree());
             made.forEach((number, space) -> {
                 boolean isPresent = edition.spaces().containsKey(number);
                 if (!isPresent) {
@@ -593,9 +591,9 @@ public final class FarMapBuilder {
             LeasedSpace space = new LeasedSpace(map, edition);
             LeasedMembership membership = stack.add(new LeasedMembership(remote, space, lines, joins));
             LeasedPointers kept = stack.add(new LeasedPointers(pointers, reports));
-            LeasedConnection connection =
-                    new LeasedConnection(remote, key, space, membership, kept, without, leaseClock)
-                            .writingReports(writtenReports);
+            LeasedConnection connection = new LeasedConnection(
+                            remote, key, space, membership, kept, without, leaseClock)
+                    .writingReports(writtenReports);
             stack.keep();
             return _ -> connection;
         }
@@ -626,7 +624,8 @@ public final class FarMapBuilder {
     private FarMap.ConnectionMaker openLeased(RemoteMemory remote, SpaceKey key, FoundParts found) {
         TreeMap<Integer, RemoteSpace> made = new TreeMap<>();
         RemoteSpace any = found.all.getFirst();
-        LeasedDescriptor map = LeasedDescriptor.decode(any.descriptor(), any.toString()).of(0);
+        LeasedDescriptor map =
+                LeasedDescriptor.decode(any.descriptor(), any.toString()).of(0);
         for (RemoteSpace part : found.all) {
             LeasedDescriptor own = LeasedDescriptor.decode(part.descriptor(), part.toString());
             if (!own.joined() && part.regions().size() < own.regionsOfEach()) {
@@ -704,8 +703,7 @@ public final class FarMapBuilder {
     private SortedMap<Integer, RemoteSpace> agreed(
             RemoteMemory remote, SpaceKey key, MapServers servers, MapDescriptor map, FoundParts found) {
         SortedMap<Integer, RemoteSpace> present = agreed(
-                found,
-                () -> new TableReplacer(servers, map, found.made, found.missing.size(), found.lost > 0).agree());
+                found, () -> new TableReplacer(servers, map, found.made, found.missing.size(), found.lost > 0).agree());
         found.made.forEach((number, space) -> {
             if (!present.containsKey(number)) {
                 dropLeft(remote, key, space);

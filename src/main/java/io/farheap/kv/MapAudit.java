@@ -33,8 +33,8 @@ public final class MapAudit {
     }
 
     /**
-     * Blocks that sessions hold: free, not cut from their segment yet, or of a request under way; of a leased map, those
-     * that are no object's any more, and leased.
+     * Blocks that sessions hold: free, not cut from their segment yet, or of a request under way; of a leased map,
+     * those that are no object's any more, and leased.
      */
     public long held() {
         return account.held();

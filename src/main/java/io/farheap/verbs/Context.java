@@ -232,8 +232,8 @@ public final class Context implements AutoCloseable {
     }
 
     private GidTable gidTable(PortInfo port, int from, int to) {
-        List<GidEntry> entries = GidTable.read(
-                directory(port), port.ethernet(), from, to, source(port), InterfaceAddresses::read);
+        List<GidEntry> entries =
+                GidTable.read(directory(port), port.ethernet(), from, to, source(port), InterfaceAddresses::read);
         return new GidTable(name(port), port.ethernet(), entries);
     }
 

@@ -99,9 +99,8 @@ record GidPair(GidEntry own, GidEntry peer) {
             return answered(known, peer);
         }
         boolean older = peer.gids().length == 0;
-        List<GidEntry> peers = older
-                ? List.of(GidEntry.ofPeer(GidEntry.UNKNOWN, peer.gid()))
-                : GidEntry.decode(peer.gids());
+        List<GidEntry> peers =
+                older ? List.of(GidEntry.ofPeer(GidEntry.UNKNOWN, peer.gid())) : GidEntry.decode(peer.gids());
         peers = peers.stream().filter(GidEntry::isDestination).toList();
         GidPair pair = best(older && told ? known.subList(0, 1) : known, peers);
         if (pair == null) {
@@ -149,7 +148,8 @@ record GidPair(GidEntry own, GidEntry peer) {
 
     private static VerbsException none(List<GidEntry> own, int known, List<GidEntry> peers, Endpoint peer) {
         return new VerbsException("cannot reach " + peer + ": no GID of this end, which has " + GidEntry.list(own)
-                + (known < own.size() ? ", of which that end was told " + known : "") + ", is of the same type and address family as one of that end, which has " + GidEntry.list(peers)
+                + (known < own.size() ? ", of which that end was told " + known : "")
+                + ", is of the same type and address family as one of that end, which has " + GidEntry.list(peers)
                 + "; give both ports an IPv4 address, or both an IPv6 address, or choose other GIDs");
     }
 }

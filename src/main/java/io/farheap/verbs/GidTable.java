@@ -258,8 +258,8 @@ final class GidTable {
         // Several interfaces may have one link-local address.
         String scope = percent < 0 ? "" : wanted.substring(percent + 1);
         return entries.stream()
-                .filter(entry -> Arrays.equals(address, entry.bytes())
-                        && (percent < 0 || scope.equals(entry.netInterface())))
+                .filter(entry ->
+                        Arrays.equals(address, entry.bytes()) && (percent < 0 || scope.equals(entry.netInterface())))
                 .toList();
     }
 

@@ -64,8 +64,7 @@ final class InterfaceAddresses {
             byte[] bytes = address.getAddress().getAddress();
             int bits = address.getNetworkPrefixLength();
             networkBits.put(
-                    ByteBuffer.wrap(GidEntry.mapped(bytes)),
-                    bits > 0 ? GID_BITS - Byte.SIZE * bytes.length + bits : 0);
+                    ByteBuffer.wrap(GidEntry.mapped(bytes)), bits > 0 ? GID_BITS - Byte.SIZE * bytes.length + bits : 0);
         }
         return networkBits;
     }

@@ -16,9 +16,9 @@ import java.util.Locale;
  *
  * @param device the device's name, {@code NAME} for its first active port or {@code NAME:PORT}, with ports from 1;
  *     empty for the first device that serves
- * @param gid the GID, and so the address, of this end: an index of the port's GID table, an IPv4 or IPv6 address,
- *     which may have a scope as {@code fe80::1%eth0.100}, or the network interface that has the address; empty, the
- *     default, for the one that suits each peer best
+ * @param gid the GID, and so the address, of this end: an index of the port's GID table, an IPv4 or IPv6 address, which
+ *     may have a scope as {@code fe80::1%eth0.100}, or the network interface that has the address; empty, the default,
+ *     for the one that suits each peer best
  * @param serviceLevel 0, the default, to 15; on Ethernet 0 to 7, the priority of the VLAN tag
  * @param trafficClass 0, the default, to 255, the traffic class of the IPv6 header or the type of service of the IPv4
  *     header; it has no effect on an InfiniBand port that needs no global route

@@ -11,8 +11,10 @@ import io.farheap.cache.contract.CacheException;
 import io.farheap.cache.contract.Status;
 import io.farheap.cache.onesided.SessionEngine;
 import io.farheap.cache.route.Routes;
+import io.farheap.cache.session.SessionParticipant;
 import io.farheap.connection.Connection;
 import io.farheap.migration.MigrationOptions;
+import io.farheap.remote.contract.RemoteServer;
 import io.farheap.remote.queue.QueueCompletions;
 import io.farheap.remote.queue.QueuePoster;
 import io.farheap.testing.Fields;
@@ -154,12 +156,10 @@ class FailedMigrationTest {
         QueueCompletions completions = Fields.get(queue, "completions", QueueCompletions.class);
         assertTrue(completions.draining());
 
-        session.core()
-                .participant
-                .disconnect(((RegionCache) cache).table().get(0).copy().server());
-        session.core()
-                .participant
-                .connect(((RegionCache) cache).table().get(0).copy().server());
+        SessionParticipant participant = session.core().participant;
+        RemoteServer server = ((RegionCache) cache).table().get(0).copy().server();
+        SessionParticipant.disconnect(List.of(participant), server);
+        participant.connect(server);
         assertFalse(completions.draining(), "requests still take the long way");
         session.readBlocking(0, buffer, 0, 8);
     }

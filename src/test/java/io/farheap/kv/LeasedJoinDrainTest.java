@@ -176,7 +176,8 @@ class LeasedJoinDrainTest {
                         CompletableFuture.supplyAsync(() -> map.drain(addresses[0], SOON)),
                         CompletableFuture.supplyAsync(() -> other.drain(addresses[1], SOON)));
                 long refused = drains.stream()
-                        .filter(each -> each.handle((_, thrown) -> thrown != null).join())
+                        .filter(each ->
+                                each.handle((_, thrown) -> thrown != null).join())
                         .count();
                 assertEquals(1, refused);
                 TestServers.fill(session, 0, OBJECTS);
@@ -483,7 +484,8 @@ class LeasedJoinDrainTest {
                         CompletableFuture.runAsync(() -> map.addServer(addresses[1], REGION_BYTES)),
                         CompletableFuture.runAsync(() -> other.addServer(addresses[1], REGION_BYTES)));
                 long refused = joins.stream()
-                        .filter(each -> each.handle((_, thrown) -> thrown != null).join())
+                        .filter(each ->
+                                each.handle((_, thrown) -> thrown != null).join())
                         .count();
                 assertEquals(1, refused);
                 TestServers.fill(session, 0, OBJECTS);

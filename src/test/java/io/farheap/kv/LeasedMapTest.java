@@ -576,8 +576,8 @@ class LeasedMapTest {
         try (FarMap map = leased(one).memory(REGION).objects(1000).create()) {
             assertThrows(MapException.class, () -> map.grow(REGION));
             assertThrows(IllegalArgumentException.class, () -> map.drain(one[0], Duration.ofSeconds(1)), "the last");
-            String message =
-                    String.valueOf(assertThrows(MapException.class, map::weights).getMessage());
+            String message = String.valueOf(
+                    assertThrows(MapException.class, map::weights).getMessage());
             assertFalse(message.contains("add a server"), message);
             try (MapSession session = map.openSession()) {
                 assertThrows(

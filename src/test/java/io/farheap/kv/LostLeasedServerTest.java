@@ -293,8 +293,7 @@ class LostLeasedServerTest {
             try (FarMap map = without.open()) {
                 assertEquals(new MapDrain(0, 0, 0, 0), map.drain(addresses[2], Duration.ofSeconds(1)));
                 assertEquals(2, map.servers().size());
-                assertThrows(
-                        IllegalArgumentException.class, () -> map.drain("10.0.0.9:7400", Duration.ofSeconds(1)));
+                assertThrows(IllegalArgumentException.class, () -> map.drain("10.0.0.9:7400", Duration.ofSeconds(1)));
             }
             openAndUse(servers, addresses[0], addresses[1]);
         }

@@ -143,9 +143,12 @@ class AddressTest {
                 QueuePair peer = domain.createQueuePair(completions, 1, 0);
                 QueuePair queuePair = domain.createQueuePair(completions, 1, 0)) {
             queuePair.connect(peer.endpoint());
-            assertEquals(106, States.query(queuePair, ibverbs.IBV_QP_AV, attr -> attr.ah_attr()
-                    .grh()
-                    .traffic_class() & 0xFF));
+            assertEquals(
+                    106,
+                    States.query(
+                            queuePair,
+                            ibverbs.IBV_QP_AV,
+                            attr -> attr.ah_attr().grh().traffic_class() & 0xFF));
             assertEquals(5, States.query(queuePair, ibverbs.IBV_QP_AV, attr -> attr.ah_attr()
                     .sl()));
         } finally {

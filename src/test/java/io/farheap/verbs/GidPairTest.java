@@ -117,7 +117,9 @@ class GidPairTest {
                         "1 fe80::2 v2 eth0\n2 fe80::2 v2 eth0.7 stacked"),
                 "both are untagged, in whatever order");
         assertEquals(
-                1, candidates("1 fe80::1 v2 eth0\n5 fe80::1 v2 eth0.100 stacked").size(), "a peer learns it once");
+                1,
+                candidates("1 fe80::1 v2 eth0\n5 fe80::1 v2 eth0.100 stacked").size(),
+                "a peer learns it once");
     }
 
     /** A port of many VLANs, each of a network of its own; the index is the VLAN's number. */
@@ -270,12 +272,10 @@ class GidPairTest {
     void aRequestChoosesNothing() {
         List<GidEntry> client = candidates(BOTH);
         List<GidEntry> server = candidates(BOTH.replace("::2", "::4").replace("10.0.0.2", "10.0.0.4"));
-        GidEntry linkLocal = server.stream()
-                .filter(GidEntry::isLinkLocal)
-                .findFirst()
-                .orElseThrow();
-        Endpoint request = endpoint(
-                GidEntries.gid("fe80::2"), GidEntry.encode(client), GidEntry.encode(List.of(linkLocal)));
+        GidEntry linkLocal =
+                server.stream().filter(GidEntry::isLinkLocal).findFirst().orElseThrow();
+        Endpoint request =
+                endpoint(GidEntries.gid("fe80::2"), GidEntry.encode(client), GidEntry.encode(List.of(linkLocal)));
         assertEquals(3, GidPair.onEthernet(server, false, request).own().index());
         Endpoint older = endpoint(GidEntries.gid("10.0.0.2"), new byte[0], GidEntry.encode(List.of(linkLocal)));
         assertEquals(3, GidPair.onEthernet(server, false, older).own().index());

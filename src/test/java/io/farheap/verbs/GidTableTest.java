@@ -287,8 +287,7 @@ class GidTableTest {
         List<GidEntry> entries =
                 read(port, library, 3, interfaces("eth0 10.1.0.5/24\neth1 10.1.0.5/16\neth0 fd00::5/48"));
         assertEquals(
-                List.of(120, 0, 48),
-                entries.stream().map(GidEntry::networkBits).toList());
+                List.of(120, 0, 48), entries.stream().map(GidEntry::networkBits).toList());
     }
 
     /**

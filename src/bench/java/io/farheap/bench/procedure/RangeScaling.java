@@ -43,6 +43,7 @@ final class RangeScaling {
     private static final int PIECES_OF_A_HALF = 256;
     /** The calls of a range that are under way at one server if it has all of them. */
     private static final int MOST_UNDER_WAY = 64;
+
     private static final int RESULT_AT = 64;
     private static final int LEAST_WARM_UPS = 4;
     private static final int MOST_WARM_UPS = 20;

@@ -10,9 +10,8 @@ import java.util.Arrays;
  * one server would then have all calls that are under way. So the regions of each server make a <i>lane</i>, lanes take
  * turns, and no lane has more than its share of the calls under way. A server that refuses calls, since its client has
  * as many there as it may have, lowers its lane's share to those that it has taken; the share grows again as calls end.
- * Each region has its own next address. A region's
- * lane is determined when the range begins; if the region moves then, its calls go to the right server nevertheless,
- * and only the shares are no longer exact.
+ * Each region has its own next address. A region's lane is determined when the range begins; if the region moves then,
+ * its calls go to the right server nevertheless, and only the shares are no longer exact.
  *
  * <p>One thread at a time. Nothing here allocates but {@link #begin}, for a range with more regions than those before.
  */
@@ -255,10 +254,7 @@ final class PieceSchedule {
      * @param moving as in {@link #take}
      */
     boolean hasLeftIn(int moving) {
-        return regionsLeft > 0
-                && moving >= first
-                && moving <= (int) (end - 1 >>> shift)
-                && !isTaken(moving - first);
+        return regionsLeft > 0 && moving >= first && moving <= (int) (end - 1 >>> shift) && !isTaken(moving - first);
     }
 
     /**

@@ -89,8 +89,8 @@ public final class SessionParticipant implements MigrationParticipant {
             steps.add(() -> session.dataPath.links().disconnect(server));
             calls.add(() -> session.settle(server));
         }
-        CallSettlement settlement = new CallSettlement(
-                server, System::nanoTime, nanos -> Uninterruptibles.parkNanos(server, nanos));
+        CallSettlement settlement =
+                new CallSettlement(server, System::nanoTime, nanos -> Uninterruptibles.parkNanos(server, nanos));
         steps.add(() -> settlement.await(calls));
         for (SessionParticipant session : sessions) {
             steps.add(() -> session.leave(server));

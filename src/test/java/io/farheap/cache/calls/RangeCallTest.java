@@ -394,9 +394,8 @@ class RangeCallTest {
             assertTrue(range.callNext(-1, own));
         }
         assertFalse(range.callNext(-1, own));
-        long first = made.stream()
-                .filter(call -> call.piece() / REGION % 2 == 0)
-                .count();
+        long first =
+                made.stream().filter(call -> call.piece() / REGION % 2 == 0).count();
         assertEquals(own / 2, first, "each server has its share of these");
         assertTrue(range.callNext(-1, own + 1));
         while (range.hasMore() || !made.isEmpty()) {

@@ -82,9 +82,8 @@ public final class EnginesPart {
                         : measure(workload(LeaseWorkload.USUAL_SKEW, (int) gets, USUAL_BYTES, 1)))
                 .toArray();
         double[] bySkew = Arrays.stream(SKEWS)
-                .map(skew -> skew == LeaseWorkload.USUAL_SKEW
-                        ? usual
-                        : measure(workload(skew, USUAL_GETS, USUAL_BYTES, 1)))
+                .map(skew ->
+                        skew == LeaseWorkload.USUAL_SKEW ? usual : measure(workload(skew, USUAL_GETS, USUAL_BYTES, 1)))
                 .toArray();
         double[] byBytes = Arrays.stream(BYTES)
                 .map(bytes -> bytes == USUAL_BYTES
@@ -116,13 +115,7 @@ public final class EnginesPart {
                 for (int side : rotation.order(play)) {
                     figures.get(side)
                             .add(LeasePlay.of(
-                                    servers,
-                                    SIDES.get(side),
-                                    workload,
-                                    play + 1L,
-                                    turns * TENTH_NANOS,
-                                    true,
-                                    false));
+                                    servers, SIDES.get(side), workload, play + 1L, turns * TENTH_NANOS, true, false));
                 }
             }
         }
@@ -144,8 +137,8 @@ public final class EnginesPart {
     private void put(LeaseSide side, LeaseWorkload workload, LeaseFigures figures, double other, boolean compared) {
         double rate = figures.median("ops_per_s");
         double ratio = compared ? MedianRatio.ofRates(Validity.NO_MODEL, rate, other) : Double.NaN;
-        ServerProjection projected = ServerProjection.of(
-                figures.median("server_cpu_ns"), figures.median("server_idle_ns_per_s"), rate);
+        ServerProjection projected =
+                ServerProjection.of(figures.median("server_cpu_ns"), figures.median("server_idle_ns_per_s"), rate);
         // What servers do for the other engine is in the background, and limits no rate.
         double coreRate = side.isLeased() ? projected.coreRate() : Double.NaN;
         double cores = side.isLeased() && compared

@@ -107,8 +107,7 @@ record LeasePlay(Map<String, Double> figures, Map<String, Histogram> latency) {
                     for (int i = thread; i < clients.size(); i += workload.threads()) {
                         some.add(clients.get(i));
                     }
-                    workers.add(
-                            new LeaseWorker(some, workload, seed * workload.threads() + thread, System::nanoTime));
+                    workers.add(new LeaseWorker(some, workload, seed * workload.threads() + thread, System::nanoTime));
                 }
                 executor = resources.add(Executors.newFixedThreadPool(workload.threads()));
             } catch (Throwable e) {

@@ -51,6 +51,7 @@ public final class LeasesPart {
     private static final String NO_REPORTS = "no reports";
     /** The policies whose latencies are plotted, kind by kind. */
     private static final List<String> PLOTTED = List.of(LRU, WHOLE);
+
     private static final String WRITTEN_REPORTS = "written";
 
     /** Requests that are played of a trace, at most. */
@@ -102,14 +103,7 @@ public final class LeasesPart {
         out.printf(
                 "%nleases: %,d keys, Zipfian, values of %,d bytes, in %,d bytes on %d servers; %d processes, one request "
                         + "at a time; %,d to warm up, %,d to count, and then %.1f s for rates%n",
-                keys,
-                VALUE_BYTES,
-                usual.bytes(),
-                SERVERS,
-                PROCESSES,
-                usual.requests(),
-                usual.requests(),
-                turns / 10.0);
+                keys, VALUE_BYTES, usual.bytes(), SERVERS, PROCESSES, usual.requests(), usual.requests(), turns / 10.0);
         try (LeaseServerPair servers = new LeaseServerPair(LeaseServerPair.regionBytes(usual.bytes()))) {
             policies(servers, usual);
             terms(servers, usual);
@@ -179,9 +173,8 @@ public final class LeasesPart {
                 .logarithmicX();
         for (int side = 0; side < sides.size(); side++) {
             Map<String, Histogram> kinds = figures.get(side).latency();
-            long all = kinds.values().stream()
-                    .mapToLong(Histogram::getTotalCount)
-                    .sum();
+            long all =
+                    kinds.values().stream().mapToLong(Histogram::getTotalCount).sum();
             for (String kind : LeaseWorker.KINDS) {
                 Histogram of = kinds.get(kind);
                 if (of != null) {
@@ -238,8 +231,8 @@ public final class LeasesPart {
             sides.add(LeaseSide.leased("popularity", step, TERMS * step, LeaseSide.MOST_QUEUES));
         }
         List<LeaseFigures> figures = playAndPut("terms", servers, sides, workload);
-        Plot plot = Plot.lines(
-                "kv-leases-terms", "Gets that ask no server, 95% gets", "hits [%]", "one READ [% of hits]");
+        Plot plot =
+                Plot.lines("kv-leases-terms", "Gets that ask no server, 95% gets", "hits [%]", "one READ [% of hits]");
         for (String policy : List.of("fixed", "popularity")) {
             int[] some = IntStream.range(0, sides.size())
                     .filter(side -> sides.get(side).policy().equals(policy))

@@ -176,7 +176,9 @@ public final class LeasedMembership implements AutoCloseable {
         ShardReplacer replacer = replacer();
         ShardReplacer.UsedEdition found = replacer.find();
         // If a thread of this process changes the servers, its seals are not another thread's to use or to end.
-        if (found == null && now - differSince > REPAIR_NANOS && space.changing().tryLock()) {
+        if (found == null
+                && now - differSince > REPAIR_NANOS
+                && space.changing().tryLock()) {
             try {
                 found = replacer.agree();
             } finally {
@@ -193,8 +195,8 @@ public final class LeasedMembership implements AutoCloseable {
     }
 
     private ShardReplacer replacer() {
-        TreeMap<Integer, RemoteSpace> made = new TreeMap<>(
-                space.edition().spaces().headMap(space.map().servers()));
+        TreeMap<Integer, RemoteSpace> made =
+                new TreeMap<>(space.edition().spaces().headMap(space.map().servers()));
         return new ShardReplacer(lines, space.map(), this::open, made, 0, false, "");
     }
 

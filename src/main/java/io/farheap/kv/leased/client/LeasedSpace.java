@@ -67,7 +67,8 @@ public final class LeasedSpace {
                 int index = directory.indexOf(shard);
                 int region = index / shape.perRegion();
                 RemoteRegion known = before != null && shard < before.regions.length ? before.regions[shard] : null;
-                regions[shard] = known == null && space != null ? space.regions().get(region) : known;
+                regions[shard] =
+                        known == null && space != null ? space.regions().get(region) : known;
                 offsets[shard] = index % shape.perRegion() * shape.shardBytes();
             }
             quorum = new LeaseQuorum(

@@ -75,8 +75,8 @@ public final class ShardCensus {
         bytes.set(JAVA_LONG, 0, space.id());
         ended = false;
         outcome = Outcome.UNKNOWN;
-        int posted = calls.call(
-                space.server(), LeasedCalls.TOTALS, memory.buffer(), 0, Long.BYTES, REPLY, REPLY_BYTES, 0);
+        int posted =
+                calls.call(space.server(), LeasedCalls.TOTALS, memory.buffer(), 0, Long.BYTES, REPLY, REPLY_BYTES, 0);
         long deadline = System.nanoTime() + PATIENCE_NANOS;
         while (posted == PostResult.OK && !ended && System.nanoTime() - deadline < 0) {
             calls.send();

@@ -30,6 +30,7 @@ public final class ShardMigration {
 
     /** As of {@link ShardReplacer}. */
     private static final int TRIES = 100;
+
     private static final long TRY_AGAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
     private static final long ZEROING_NANOS = TimeUnit.SECONDS.toNanos(20);
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
@@ -97,8 +98,8 @@ public final class ShardMigration {
             long[] joined = new long[1];
             change(lines, 0, (before, seals) -> {
                 joined[0] = before.servers();
-                ShardDirectory.Change joins =
-                        new ShardDirectory.Change(before.servers(), regions * space.map().shape().perRegion());
+                ShardDirectory.Change joins = new ShardDirectory.Change(
+                        before.servers(), regions * space.map().shape().perRegion());
                 // Refuses what cannot be before the server is asked for memory.
                 before.with(joins);
                 RemoteSpace made = make(server, before, regions, seals);
@@ -142,7 +143,8 @@ public final class ShardMigration {
     }
 
     /**
-     * Has a server leave; what it has is lost. It waits until all processes know that, and then ends its part of the map.
+     * Has a server leave; what it has is lost. It waits until all processes know that, and then ends its part of the
+     * map.
      *
      * @return how many objects it had
      * @throws IllegalArgumentException if it is the last of those that the map was made on, or none of the map's
@@ -153,7 +155,9 @@ public final class ShardMigration {
                 .filter(each -> each.getValue().server().address().equals(hostPort))
                 .findFirst()
                 .orElseThrow(() -> new IllegalArgumentException("server " + hostPort + " is not one of the map's, "
-                        + space.spaces().stream().map(each -> each.server().address()).toList()));
+                        + space.spaces().stream()
+                                .map(each -> each.server().address())
+                                .toList()));
         int number = leaving.getKey();
         refuseLast(space.edition().directory(), number, hostPort);
         if (number >= Long.SIZE) {
@@ -183,8 +187,9 @@ public final class ShardMigration {
 
     private void refuseLast(ShardDirectory before, int number, String hostPort) {
         if (number < space.map().servers() && before.isPresent(number) && before.presentOfMade() == 1) {
-            throw new IllegalArgumentException("server " + hostPort + " is the last of those that the map was made on, by"
-                    + " which processes find the map; it stays as long as the map");
+            throw new IllegalArgumentException(
+                    "server " + hostPort + " is the last of those that the map was made on, by"
+                            + " which processes find the map; it stays as long as the map");
         }
     }
 
@@ -196,9 +201,7 @@ public final class ShardMigration {
         }
         for (Map.Entry<Integer, RemoteSpace> each : space.edition().spaces().entrySet()) {
             MapServiceClient line = lines.to(each.getValue(), each.getKey());
-            while (line.callFirst(ShardCalls.PROCESSES, 1)
-                    && line.reply(1) > 0
-                    && System.nanoTime() - deadline < 0) {
+            while (line.callFirst(ShardCalls.PROCESSES, 1) && line.reply(1) > 0 && System.nanoTime() - deadline < 0) {
                 Uninterruptibles.parkNanos(this, LOOK_NANOS);
             }
         }
@@ -286,7 +289,8 @@ public final class ShardMigration {
             }
             RemoteSpace there = remote.openSpace(server, key);
             LeasedDescriptor found = LeasedDescriptor.decode(there.descriptor(), there.toString());
-            boolean isUsed = space.spaces().stream().anyMatch(each -> each.server().isSameProcess(server));
+            boolean isUsed =
+                    space.spaces().stream().anyMatch(each -> each.server().isSameProcess(server));
             if (!found.belongsTo(map) || !found.joined() || isUsed) {
                 throw e;
             }

@@ -145,8 +145,7 @@ public final class ShardReplacer {
         ShardDirectory directory = directoryOf(editions, present);
         for (int number = 0; number < directory.servers(); number++) {
             ShardLines.Said there = said.get(number);
-            if (directory.isPresent(number)
-                    && (there == null || there.id() != present.id() || there.isReleased())) {
+            if (directory.isPresent(number) && (there == null || there.id() != present.id() || there.isReleased())) {
                 return null;
             }
         }
@@ -162,9 +161,8 @@ public final class ShardReplacer {
             }
             String address = lines.address(space(asked), asked, number);
             withoutJoined |= !without.isEmpty() && without.equals(address);
-            RemoteSpace space = address.isEmpty() || withoutJoined && without.equals(address)
-                    ? null
-                    : joins.open(number, address);
+            RemoteSpace space =
+                    address.isEmpty() || withoutJoined && without.equals(address) ? null : joins.open(number, address);
             if (space != null) {
                 reached.put(number, space);
                 said.put(number, lines.ask(space, number, map));
@@ -237,13 +235,15 @@ public final class ShardReplacer {
         TreeMap<Integer, MapServiceClient> asked = new TreeMap<>();
         for (int number : reached.keySet()) {
             boolean isTold = number < Long.SIZE && (told >>> number & 1) != 0;
-            if (isTold
-                    || left.servers().contains(number)
-                    || number >= map.servers() && isIn(before, lost, number)) {
+            if (isTold || left.servers().contains(number) || number >= map.servers() && isIn(before, lost, number)) {
                 asked.put(number, lines.to(space(number), number));
             }
         }
-        long next = 1 + said.values().stream().mapToLong(ShardLines.Said::number).max().orElseThrow();
+        long next = 1
+                + said.values().stream()
+                        .mapToLong(ShardLines.Said::number)
+                        .max()
+                        .orElseThrow();
         try {
             boolean vouched = false;
             for (Map.Entry<Integer, MapServiceClient> each : asked.entrySet()) {

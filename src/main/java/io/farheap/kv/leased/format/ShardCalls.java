@@ -16,8 +16,8 @@ public final class ShardCalls {
     public static final int REGISTER = FIRST_CALL;
     /**
      * [space, lost]: the process lives, and has lost its leases on these servers, a bit for each of the first 64: it
-     * will never post anything to them again, or does not know them. Reply: [status, id of the server's edition; another
-     * number if some keys are nowhere, since the process has ended that was about to change it].
+     * will never post anything to them again, or does not know them. Reply: [status, id of the server's edition;
+     * another number if some keys are nowhere, since the process has ended that was about to change it].
      */
     public static final int BEAT = FIRST_CALL + 1;
     /**
@@ -29,21 +29,21 @@ public final class ShardCalls {
      * [space, lost, now, leaving, id]: the process is about to change the map's servers, and these are lost, with those
      * that have left; others leave, as they are told to; a bit for each of the first 64. No other process may, and none
      * registers, until it calls {@link #INSTALL} or {@link #UNSEAL}, or ends, or makes none of these calls, nor
-     * {@link #RELEASE} and {@link #NAME}, for 6 s. Now: whether it need not be the map's time
-     * since all processes have lost them. Reply: [status, 1 if a process has the map open, 0 if none does, so that none
-     * has lost them]. The status may be BUSY, also if the server is in another edition than that of the id, or IN_USE.
+     * {@link #RELEASE} and {@link #NAME}, for 6 s. Now: whether it need not be the map's time since all processes have
+     * lost them. Reply: [status, 1 if a process has the map open, 0 if none does, so that none has lost them]. The
+     * status may be BUSY, also if the server is in another edition than that of the id, or IN_USE.
      */
     public static final int SEAL = FIRST_CALL + 3;
     /** [space]: the process changes no servers after all. */
     public static final int UNSEAL = FIRST_CALL + 4;
     /**
-     * [space, number, id, n, 0, changes...]: the next edition, whose ranges of hashes the server's shards have, after it
-     * was told by {@link #RELEASE}.
+     * [space, number, id, n, 0, changes...]: the next edition, whose ranges of hashes the server's shards have, after
+     * it was told by {@link #RELEASE}.
      */
     public static final int INSTALL = FIRST_CALL + 5;
     /**
-     * As {@link #INSTALL}, before it: the server's shards lose all ranges that they do not have in the next edition, and
-     * drop what they have of them. The status is {@link #NOT_YET} while they do so.
+     * As {@link #INSTALL}, before it: the server's shards lose all ranges that they do not have in the next edition,
+     * and drop what they have of them. The status is {@link #NOT_YET} while they do so.
      */
     public static final int RELEASE = FIRST_CALL + 6;
     /**

@@ -99,8 +99,7 @@ final class EditionServices {
 
     private static int seal(ShardEdition edition, long lease, Arguments in, Reply out) {
         boolean atOnce = in.getLong(word(2)) != 0;
-        out.setLong(
-                0, edition.seal(lease, in.getLong(word(1)), atOnce, in.getLong(word(3)), in.getLong(word(4))));
+        out.setLong(0, edition.seal(lease, in.getLong(word(1)), atOnce, in.getLong(word(3)), in.getLong(word(4))));
         out.setLong(word(1), edition.isOpen() ? 1 : 0);
         return 2;
     }
@@ -113,9 +112,7 @@ final class EditionServices {
         ShardDirectory next = next(edition, in);
         out.setLong(
                 0,
-                next == null
-                        ? MapCalls.WRONG
-                        : edition.install(lease, in.getLong(word(1)), in.getLong(word(2)), next));
+                next == null ? MapCalls.WRONG : edition.install(lease, in.getLong(word(1)), in.getLong(word(2)), next));
         return 1;
     }
 

@@ -343,8 +343,7 @@ final class LeasedShard {
         }
         return found == entry
                 && kept.has(key)
-                && LeasedBlock.markAt(memory, block)
-                        == LeasedBlock.mark(entries.incarnation(entry), LeasedBlock.LIVE);
+                && LeasedBlock.markAt(memory, block) == LeasedBlock.mark(entries.incarnation(entry), LeasedBlock.LIVE);
     }
 
     private int beginPieces(int operation, int entry, MemorySegment request, long from, ShardPieces into) {
@@ -356,9 +355,7 @@ final class LeasedShard {
         int count = LeasedPieces.count(valueBytes);
         long first = memory.get(JAVA_LONG, at) + 1;
         int needed = BlockSegments.needed(LeasedCalls.keyBytes(request, from), valueBytes);
-        if (count >= entries.count
-                || needed > segments.count()
-                || first + count > LeasedBlock.LAST_INCARNATION) {
+        if (count >= entries.count || needed > segments.count() || first + count > LeasedBlock.LAST_INCARNATION) {
             // So nothing is evicted for a value that the shard could not have if it were empty.
             return KvStatus.NO_ROOM;
         }

@@ -95,8 +95,8 @@ final class ServedShards {
     }
 
     /**
-     * Has a shard drop the keys that it has no more, and account for its blocks, if it has not done that yet. The shard's
-     * thread.
+     * Has a shard drop the keys that it has no more, and account for its blocks, if it has not done that yet. The
+     * shard's thread.
      */
     void settle(int index) {
         ServedRanges ranges = edition.ranges();

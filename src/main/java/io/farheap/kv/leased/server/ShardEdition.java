@@ -141,7 +141,8 @@ final class ShardEdition {
         out.setLong(3 * Long.BYTES, changes.size());
         out.setLong(4 * Long.BYTES, isReleased() ? 1 : 0);
         for (int i = 0; i < changes.size(); i++) {
-            out.setLong((ShardCalls.EDITION_WORDS + i) * Long.BYTES, changes.get(i).word());
+            out.setLong(
+                    (ShardCalls.EDITION_WORDS + i) * Long.BYTES, changes.get(i).word());
         }
         return ShardCalls.EDITION_WORDS + changes.size();
     }

@@ -201,8 +201,7 @@ final class ShardThread implements ServerWork, ShardOwner {
     }
 
     /** Answers a call for a key that no shard here has: if it has come before, as it was answered then. */
-    private int elsewhere(
-            int operation, @Nullable RepeatableCalls calls, MemorySegment request, long from, Reply out) {
+    private int elsewhere(int operation, @Nullable RepeatableCalls calls, MemorySegment request, long from, Reply out) {
         int place = LeasedCalls.callPlace(request, from);
         long count = LeasedCalls.callCount(request, from);
         if (calls == null || calls.isNew(place, count)) {
@@ -712,7 +711,9 @@ final class ShardThread implements ServerWork, ShardOwner {
         }
     }
 
-    /** Answers a call that stores nothing. Its client makes it as another one; this one stores nothing later, either. */
+    /**
+     * Answers a call that stores nothing. Its client makes it as another one; this one stores nothing later, either.
+     */
     private void answerForGood(HandedCall call, PendingCall pending, int status) {
         RepeatableCalls calls = call.calls;
         int place = LeasedCalls.callPlace(call.request, 0);

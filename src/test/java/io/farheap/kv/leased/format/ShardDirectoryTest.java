@@ -14,8 +14,8 @@ class ShardDirectoryTest {
     private static final int KEYS = 1 << 14;
     private static final int SHARDS_OF_EACH = 4;
 
-    private final ShardDirectory made = ShardDirectory.of(
-            new LeasedDescriptor(1, 0, 3, 2, 32 << 20, 1000, 1000, 1000, 16, new KeyHash(1, 2)));
+    private final ShardDirectory made =
+            ShardDirectory.of(new LeasedDescriptor(1, 0, 3, 2, 32 << 20, 1000, 1000, 1000, 16, new KeyHash(1, 2)));
 
     /** Hashes that lie evenly in all ranges. */
     private static long hash(int key) {
@@ -100,7 +100,8 @@ class ShardDirectoryTest {
     /** Every server computes it, from what it was told. */
     @Test
     void theChangesSayAll() {
-        ShardDirectory changed = made.with(new Change(3, 5)).with(new Change(1, 0)).with(new Change(4, 1));
+        ShardDirectory changed =
+                made.with(new Change(3, 5)).with(new Change(1, 0)).with(new Change(4, 1));
         ShardDirectory same = made;
         for (Change each : changed.changes()) {
             same = same.with(Change.of(each.word()));

@@ -21,10 +21,10 @@ import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
 /**
- * Servers of leased maps agree on which of them has a key, whatever processes stop, die or are cut off from some servers
- * at any step of a change: no process reads a value that was replaced. Servers are as they are; processes are models
- * that take the steps of {@code ShardReplacer} and {@code ShardMigration} one at a time, in an order that a seed gives,
- * by a clock of the test.
+ * Servers of leased maps agree on which of them has a key, whatever processes stop, die or are cut off from some
+ * servers at any step of a change: no process reads a value that was replaced. Servers are as they are; processes are
+ * models that take the steps of {@code ShardReplacer} and {@code ShardMigration} one at a time, in an order that a seed
+ * gives, by a clock of the test.
  */
 class EditionScheduleTest {
 
@@ -191,7 +191,9 @@ class EditionScheduleTest {
 
         private final World world;
         private final long lease;
-        /** By server: whether it has a lease, by the server's clock, and until when; and by its own, which is earlier. */
+        /**
+         * By server: whether it has a lease, by the server's clock, and until when; and by its own, which is earlier.
+         */
         private final boolean[] has = new boolean[MOST_SERVERS];
 
         private final long[] serverUntil = new long[MOST_SERVERS];
@@ -344,8 +346,7 @@ class EditionScheduleTest {
             ask(0, world.made, new TreeMap<>(), then);
         }
 
-        private void ask(
-                int server, int servers, TreeMap<Integer, Said> said, Consumer<TreeMap<Integer, Said>> then) {
+        private void ask(int server, int servers, TreeMap<Integer, Said> said, Consumer<TreeMap<Integer, Said>> then) {
             if (server == servers) {
                 steps.addFirst(() -> then.accept(said));
                 return;
@@ -465,9 +466,7 @@ class EditionScheduleTest {
                         .findFirst()
                         .orElseThrow()
                         .directory();
-                told = said.keySet().stream().mapToLong(server -> 1L << server).sum()
-                        & decided
-                        & ~before.retired();
+                told = said.keySet().stream().mapToLong(server -> 1L << server).sum() & decided & ~before.retired();
                 lostServers = ~told
                         & (before.retired()
                                 | remaining.lost(base, decided, said.keySet(), MOST_SERVERS)
@@ -488,8 +487,7 @@ class EditionScheduleTest {
             ShardDirectory after = before;
             for (long more = (lostServers | told) & ~before.retired(); more != 0; more &= more - 1) {
                 boolean isTold = (told & Long.lowestOneBit(more)) != 0;
-                after = after.with(
-                        new Change(Long.numberOfTrailingZeros(more), isTold ? Change.LEFT : Change.LOST));
+                after = after.with(new Change(Long.numberOfTrailingZeros(more), isTold ? Change.LEFT : Change.LOST));
             }
             next = after;
             vouched = false;
@@ -503,7 +501,9 @@ class EditionScheduleTest {
                 }
             });
             replaced += missing != 0 ? 1 : 0;
-            change(asked, 1 + said.values().stream().mapToLong(Said::number).max().orElseThrow());
+            change(
+                    asked,
+                    1 + said.values().stream().mapToLong(Said::number).max().orElseThrow());
         }
 
         private long lostJoined(TreeMap<Integer, Said> said, ShardDirectory before, long decided) {
@@ -554,8 +554,7 @@ class EditionScheduleTest {
         }
 
         private void install(int server, long number, long nextId) {
-            if (!reaches(server)
-                    || world.servers.get(server).install(lease, number, nextId, next) != MapCalls.OK) {
+            if (!reaches(server) || world.servers.get(server).install(lease, number, nextId, next) != MapCalls.OK) {
                 giveUp();
             } else {
                 installs++;

@@ -17,8 +17,8 @@ class ServedRangesTest {
 
     private static final int KEYS = 1 << 12;
 
-    private final ShardDirectory made = ShardDirectory.of(
-            new LeasedDescriptor(1, 0, 2, 2, 1 << 20, 100, 1000, 1000, 16, new KeyHash(1, 2)));
+    private final ShardDirectory made =
+            ShardDirectory.of(new LeasedDescriptor(1, 0, 2, 2, 1 << 20, 100, 1000, 1000, 16, new KeyHash(1, 2)));
     private final ShardDirectory joined = made.with(new Change(2, 2));
     private final ServedRanges ranges = new ServedRanges(0, 2, made);
 

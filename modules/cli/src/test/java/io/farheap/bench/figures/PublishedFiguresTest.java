@@ -159,7 +159,8 @@ class PublishedFiguresTest {
         Set<Path> placed = new HashSet<>();
         for (FigureSpec figure : figures.all()) {
             for (String page : figure.pages()) {
-                for (MarkedPage.Marker marker : MarkedPage.read(ROOT, Path.of(page)).markers()) {
+                for (MarkedPage.Marker marker :
+                        MarkedPage.read(ROOT, Path.of(page)).markers()) {
                     if (marker.figure().equals(figure.name())) {
                         placed.add(Path.of(figure.name(), marker.template()));
                     }

@@ -172,7 +172,8 @@ class CodingGroupsTest {
                 check(groups, servers, least, usedGroups);
                 checkUsedAreFilled(groups, usedGroups);
                 groups.kinds()
-                        .forEach(kind -> assertTrue(groups.leftOverByDomain(kind).size() < least));
+                        .forEach(
+                                kind -> assertTrue(groups.leftOverByDomain(kind).size() < least));
             }
         }
         assertTrue(small > 5 && followed > 20, small + " servers in small groups, " + followed + " places were taken");
@@ -199,9 +200,7 @@ class CodingGroupsTest {
         CodingGroups small = of(23, 1, 12);
         assertEquals(
                 Set.of(11, 12),
-                Set.copyOf(small.groups(KIND).stream()
-                        .map(CodingGroup::members)
-                        .toList()));
+                Set.copyOf(small.groups(KIND).stream().map(CodingGroup::members).toList()));
         assertNotNull(small.join(server(23, "rack23")), "it takes the free place");
         CodingGroups racks = of(353, 32, 12);
         assertEquals(32, racks.groups(KIND).size(), "the last of twelve racks has one server");

@@ -129,14 +129,15 @@ class SimulatePlacementCommandTest {
                         "--seed=3",
                         "--json=" + json),
                 out::toString);
-        List<String> codes = JsonParser.parseString(Files.readString(json))
-                .getAsJsonObject()
-                .getAsJsonArray("over_time")
-                .asList()
-                .stream()
-                .map(JsonElement::getAsJsonObject)
-                .map(row -> row.get("k").getAsInt() + "+" + row.get("r").getAsInt())
-                .toList();
+        List<String> codes =
+                JsonParser.parseString(Files.readString(json))
+                        .getAsJsonObject()
+                        .getAsJsonArray("over_time")
+                        .asList()
+                        .stream()
+                        .map(JsonElement::getAsJsonObject)
+                        .map(row -> row.get("k").getAsInt() + "+" + row.get("r").getAsInt())
+                        .toList();
         assertEquals(12, codes.size(), codes::toString);
         assertEquals(List.of("4+2", "1+1"), codes.stream().distinct().toList());
     }

@@ -30,7 +30,8 @@ class LeaseFiguresTest {
         figures.put(report.row());
         JsonObject row = report.rows().getFirst();
         Map<String, Double> values = new HashMap<>();
-        row.entrySet().forEach(field -> values.put(field.getKey(), field.getValue().getAsDouble()));
+        row.entrySet()
+                .forEach(field -> values.put(field.getKey(), field.getValue().getAsDouble()));
         assertEquals(Map.of("reads", 3.0, "reads_p25", 2.0, "reads_p75", 4.0, "plays", 5.0), values);
     }
 

@@ -18,8 +18,11 @@ class LeaseRequestsTest {
     @CsvSource({"1000, 0.99", "1024, 0.5", "997, 0.8", "1, 0.99", "2, 0.99", "500, 0"})
     void eachKeyCanBeDrawn(long keys, double skew) {
         LeaseRequests drawn = new LeaseRequests(workload(keys, skew, 95), 1);
-        long[] distinct =
-                LongStream.generate(drawn::next).limit(200_000).distinct().sorted().toArray();
+        long[] distinct = LongStream.generate(drawn::next)
+                .limit(200_000)
+                .distinct()
+                .sorted()
+                .toArray();
         assertEquals(keys, distinct.length);
         assertEquals(0, distinct[0]);
         assertEquals(keys - 1, distinct[distinct.length - 1]);
