@@ -15,6 +15,7 @@ import io.farheap.kv.leased.format.ShardDirectory;
 import io.farheap.kv.leased.format.ShardDirectory.Change;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.NavigableMap;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.function.Consumer;
@@ -342,11 +343,11 @@ class EditionScheduleTest {
          * Asks all servers that it reaches, one a step, those that have joined as far as others know them; and then
          * continues by what they have said, whatever they would say by then.
          */
-        private void ask(Consumer<TreeMap<Integer, Said>> then) {
+        private void ask(Consumer<NavigableMap<Integer, Said>> then) {
             ask(0, world.made, new TreeMap<>(), then);
         }
 
-        private void ask(int server, int servers, TreeMap<Integer, Said> said, Consumer<TreeMap<Integer, Said>> then) {
+        private void ask(int server, int servers, NavigableMap<Integer, Said> said, Consumer<NavigableMap<Integer, Said>> then) {
             if (server == servers) {
                 steps.addFirst(() -> then.accept(said));
                 return;
@@ -362,9 +363,9 @@ class EditionScheduleTest {
             });
         }
 
-        private KnownEditions editions(TreeMap<Integer, Said> said) {
+        private KnownEditions editions(NavigableMap<Integer, Said> said) {
             TreeMap<Integer, Edition> editions = new TreeMap<>();
-            said.headMap(world.made)
+            said.headMap(world.made, false)
                     .forEach((server, each) -> editions.put(
                             server,
                             new Edition(
@@ -379,7 +380,7 @@ class EditionScheduleTest {
         }
 
         /** The server of the edition that all of its servers are in, or -1. */
-        private int established(TreeMap<Integer, Said> said) {
+        private int established(NavigableMap<Integer, Said> said) {
             Edition present = editions(said).established();
             for (int server = 0; present != null && server < world.made; server++) {
                 Said one = said.get(server);
@@ -390,7 +391,7 @@ class EditionScheduleTest {
             return -1;
         }
 
-        private boolean isEstablished(TreeMap<Integer, Said> said, Said one) {
+        private boolean isEstablished(NavigableMap<Integer, Said> said, Said one) {
             ShardDirectory of = one.directory();
             for (int server = 0; server < of.servers(); server++) {
                 Said there = said.get(server);
@@ -406,7 +407,7 @@ class EditionScheduleTest {
                 int one = established(said);
                 if (one >= 0) {
                     register(said.get(one).id(), said.get(one).directory());
-                } else if (!said.headMap(world.made).isEmpty()) {
+                } else if (!said.headMap(world.made, false).isEmpty()) {
                     replace(said);
                 } else {
                     giveUp();
@@ -449,7 +450,7 @@ class EditionScheduleTest {
             sealed = new ArrayList<>();
         }
 
-        private void replace(TreeMap<Integer, Said> said) {
+        private void replace(NavigableMap<Integer, Said> said) {
             KnownEditions editions = editions(said);
             ShardDirectory before;
             long told;
@@ -459,7 +460,7 @@ class EditionScheduleTest {
             try {
                 KnownEditions remaining = editions.without(decided);
                 Edition base = remaining.base();
-                before = said.headMap(world.made).entrySet().stream()
+                before = said.headMap(world.made, false).entrySet().stream()
                         .filter(each -> remaining.servers().contains(each.getKey()))
                         .map(each -> each.getValue())
                         .filter(each -> each.number() == base.number() && each.id() == base.id())
@@ -506,7 +507,7 @@ class EditionScheduleTest {
                     1 + said.values().stream().mapToLong(Said::number).max().orElseThrow());
         }
 
-        private long lostJoined(TreeMap<Integer, Said> said, ShardDirectory before, long decided) {
+        private long lostJoined(NavigableMap<Integer, Said> said, ShardDirectory before, long decided) {
             long bits = 0;
             for (int server = world.made; server < before.servers(); server++) {
                 boolean out = (decided >>> server & 1) != 0;
@@ -575,7 +576,7 @@ class EditionScheduleTest {
                 int one = established(said);
                 if (one >= 0 && said.get(one).id() != id) {
                     register(said.get(one).id(), said.get(one).directory());
-                } else if (one < 0 && !said.headMap(world.made).isEmpty() && world.random.nextInt(4) == 0) {
+                } else if (one < 0 && !said.headMap(world.made, false).isEmpty() && world.random.nextInt(4) == 0) {
                     replace(said);
                 }
             });
