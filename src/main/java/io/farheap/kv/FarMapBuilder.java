@@ -577,14 +577,17 @@ public final class FarMapBuilder {
                             lines, map, joins, made, found.missing.size(), found.lost > 0, without)
                     .agree());
             made.forEach((number, space) -> {
-                boolean isPresent = edition.spaces().containsKey(number);
-                if (!isPresent) {
-                    lines.leave(number);
+                if (edition.spaces().containsKey(number)) {
+                    return;
                 }
-                if (!isPresent && number < Long.SIZE && (edition.directory().drained() >>> number & 1) != 0) {
-                    // Processes that have not heard of it may still ask it; the one that has taken it out ends it.
+                boolean drained = number < Long.SIZE && (edition.directory().drained() >>> number & 1) != 0;
+                // Processes that have not heard of it may still ask it. The process that has taken it out ends the part
+                // after these; but it may have died.
+                boolean mayBeUsed = drained && !lines.isUnused(space, number, map);
+                lines.leave(number);
+                if (mayBeUsed) {
                     remote.detach(space.server());
-                } else if (!isPresent) {
+                } else {
                     dropLeft(remote, key, space);
                 }
             });

@@ -99,6 +99,22 @@ public final class ShardLines implements AutoCloseable {
         return new Said(line.reply(1), line.reply(2), directory, line.reply(4) != 0);
     }
 
+    /**
+     * Whether a server knows that it has left the map, and so do all processes that had the map open there: none asks
+     * it any more.
+     */
+    public boolean isUnused(RemoteSpace space, int number, LeasedDescriptor map) {
+        try {
+            if (ask(space, number, map).directory().isPresent(number)) {
+                return false;
+            }
+            MapServiceClient line = to(space, number);
+            return line.callFirst(ShardCalls.PROCESSES, 1) && line.reply(1) == 0;
+        } catch (MapException e) {
+            return false;
+        }
+    }
+
     /** The address of a server that has joined, as another one knows it; empty if it does not. */
     String address(RemoteSpace space, int asked, int number) {
         MapServiceClient line = to(space, asked);
@@ -228,12 +244,13 @@ public final class ShardLines implements AutoCloseable {
     /**
      * Has all servers account for their blocks.
      *
+     * @param spaces of the servers, by their numbers
      * @throws MapException if one does not answer
      */
-    public static BlockAudit audit(RemoteMemory remote, LeasedSpace space) {
+    static BlockAudit audit(RemoteMemory remote, SortedMap<Integer, RemoteSpace> spaces) {
         try (ShardLines lines = new ShardLines(remote)) {
             BlockAudit sum = BlockAudit.NONE;
-            for (Map.Entry<Integer, RemoteSpace> each : space.edition().spaces().entrySet()) {
+            for (Map.Entry<Integer, RemoteSpace> each : spaces.entrySet()) {
                 sum = sum.plus(audit(lines.to(each.getValue(), each.getKey())));
             }
             return sum;

@@ -224,7 +224,7 @@ public final class ShardReplacer {
         long told = decided & reachedBits() & ~before.retired();
         long lost = ~told
                 & (before.retired()
-                        | left.lost(base, decided, made.keySet(), silent + (madeLost && !withoutJoined ? 1 : 0))
+                        | left.lost(base, decided, told, made.keySet(), silent + (madeLost && !withoutJoined ? 1 : 0))
                         | lostJoined(before, decided));
         long missing = lost & ~decided & ~before.retired();
         if (missing != 0 && !saidToBeLost && map.replaceMillis() == 0) {

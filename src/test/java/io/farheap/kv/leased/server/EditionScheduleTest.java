@@ -347,7 +347,8 @@ class EditionScheduleTest {
             ask(0, world.made, new TreeMap<>(), then);
         }
 
-        private void ask(int server, int servers, NavigableMap<Integer, Said> said, Consumer<NavigableMap<Integer, Said>> then) {
+        private void ask(
+                int server, int servers, NavigableMap<Integer, Said> said, Consumer<NavigableMap<Integer, Said>> then) {
             if (server == servers) {
                 steps.addFirst(() -> then.accept(said));
                 return;
@@ -470,7 +471,7 @@ class EditionScheduleTest {
                 told = said.keySet().stream().mapToLong(server -> 1L << server).sum() & decided & ~before.retired();
                 lostServers = ~told
                         & (before.retired()
-                                | remaining.lost(base, decided, said.keySet(), MOST_SERVERS)
+                                | remaining.lost(base, decided, told, said.keySet(), MOST_SERVERS)
                                 | lostJoined(said, before, decided));
                 for (int server : said.keySet()) {
                     boolean isLost = (lostServers >>> server & 1) != 0;
