@@ -20,6 +20,8 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** The waits of a cache with resilience, as {@link WaitingTest} tests them for other caches. */
 @Timeout(value = 180, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -96,6 +98,7 @@ class CodedWaitingTest {
     }
 
     @Test
+    @Execution(ExecutionMode.CONCURRENT)
     void anOpeningEndsWhenTheCacheIsClosed() throws Exception {
         Cache cache = cache();
         cables.forEach(ControlCable::cut);
@@ -110,6 +113,7 @@ class CodedWaitingTest {
      * tries again.
      */
     @Test
+    @Execution(ExecutionMode.CONCURRENT)
     void aCloseWaitsForNoServerThatIsToBeAdded() throws Exception {
         cluster.add(2);
         long since = System.nanoTime();
@@ -134,6 +138,7 @@ class CodedWaitingTest {
     }
 
     @Test
+    @Execution(ExecutionMode.CONCURRENT)
     void aGrowthEndsWhenTheCacheIsClosed() throws Exception {
         Cache cache = cache();
         cables.forEach(ControlCable::cut);
@@ -146,6 +151,7 @@ class CodedWaitingTest {
     }
 
     @Test
+    @Execution(ExecutionMode.CONCURRENT)
     void aListenerOfAMoveIsRefusedWhatChangesTheCache() {
         String fourth = cluster.add(2);
         String fifth = cluster.add(2);
