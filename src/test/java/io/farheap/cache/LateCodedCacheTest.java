@@ -205,7 +205,9 @@ class LateCodedCacheTest {
             List.of(first, second, third).forEach(DeviceFaults::cut);
             assertTrue(session.write(0, memory, (token, status) -> {}, 0));
             for (int page = 1; page < 4; page++) {
-                writes.add(cache.openFutureSession().write((long) page * PAGE, memory));
+                FutureCacheSession futures = cache.openFutureSession();
+                futures.closeWithin(CLOSE_NANOS);
+                writes.add(futures.write((long) page * PAGE, memory));
             }
             CacheSession blocks = cache.openSession();
             CompletableFuture<Void> blocking = new CompletableFuture<>();
@@ -250,6 +252,7 @@ class LateCodedCacheTest {
                 CacheSession leaves = cache.openSession();
                 FutureCacheSession futures = cache.openFutureSession()) {
             closeSoon(cache);
+            futures.closeWithin(CLOSE_NANOS);
             stays.writeBlocking(0, filled(0));
             List<DeviceFaults> cut = List.of(first, second, third);
             cut.forEach(DeviceFaults::cut);
@@ -348,6 +351,7 @@ class LateCodedCacheTest {
                 MemorySegment memory = MemorySegment.ofArray(new byte[PAGE]);
                 CompletableFuture<Void> write;
                 try (FutureCacheSession futures = cache.openFutureSession()) {
+                    futures.closeWithin(CLOSE_NANOS);
                     futures.write(0, memory).get();
                     cluster.stop(0);
                     write = futures.write(0, memory);
@@ -368,6 +372,7 @@ class LateCodedCacheTest {
                 MemorySegment memory = MemorySegment.ofArray(new byte[PAGE]);
                 List<CompletableFuture<Void>> writes = new ArrayList<>();
                 try (FutureCacheSession futures = cache.openFutureSession()) {
+                    futures.closeWithin(CLOSE_NANOS);
                     futures.write(0, memory).get();
                     cluster.stop(0);
                     for (int i = 0; i < 6; i++) {
