@@ -339,7 +339,8 @@ class PointerTest {
             run(request);
             assertEquals(word, slot.word());
         }
-        assertThrows(MapException.class, () -> session.get(key), "it was deleted, and may be the one in the other slot");
+        assertThrows(
+                MapException.class, () -> session.get(key), "it was deleted, and may be the one in the other slot");
     }
 
     /** No process knows the region: the first server has said so since this one met the word. */

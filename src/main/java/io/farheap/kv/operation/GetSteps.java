@@ -365,8 +365,7 @@ public final class GetSteps implements RequestSteps {
             operations.isOver(place, RequestColumns.REFUSED);
             dropPointer(place);
             readBucket(place);
-        } else if (operations.step[place] == BLOCK
-                || operations.step[place] == TAKE_OUT && takeOut.isOfBroken(place)) {
+        } else if (operations.step[place] == BLOCK || operations.step[place] == TAKE_OUT && takeOut.isOfBroken(place)) {
             doubts.leave(place);
             operations.passes(place);
             readBlockOf(place, operations.slot[place] + 1);
