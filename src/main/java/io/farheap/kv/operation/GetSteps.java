@@ -156,10 +156,16 @@ public final class GetSteps implements RequestSteps {
         }
     }
 
+    /** @param from slots before this one have been looked at */
     private void readBlockOf(int place, int from) {
         long bucket = operations.bucket(place);
         int slot = Bucket.find(bucket, operations.hash[place], from);
+        operations.passed[place] &= from > 0;
         if (slot == Bucket.NONE) {
+            if (operations.passed[place]) {
+                ending.end(place, KvStatus.LOST);
+                return;
+            }
             records.missed(bucket, operations.hash[place]);
             ending.end(place, KvStatus.ABSENT);
             return;
@@ -359,6 +365,10 @@ public final class GetSteps implements RequestSteps {
             operations.isOver(place, RequestColumns.REFUSED);
             dropPointer(place);
             readBucket(place);
+        } else if (operations.step[place] == BLOCK || operations.step[place] == TAKE_OUT && takeOut.isOfBroken(place)) {
+            doubts.leave(place);
+            operations.passes(place);
+            readBlockOf(place, operations.slot[place] + 1);
         } else {
             ending.end(place, KvStatus.LOST);
         }

@@ -105,8 +105,13 @@ abstract class SetSteps implements RequestSteps {
         long bucket = operations.bucket(place);
         long hash = operations.hash[place];
         int slot = Bucket.find(bucket, hash, from);
+        operations.passed[place] &= from > 0;
         if (slot == Bucket.NONE) {
-            absent(place);
+            if (operations.passed[place]) {
+                ending.end(place, KvStatus.LOST);
+            } else {
+                absent(place);
+            }
             return;
         }
         operations.slot[place] = slot;
@@ -366,8 +371,20 @@ abstract class SetSteps implements RequestSteps {
             updated(place);
             return;
         }
+        boolean passes = mayBeOfAnother(place);
         leaveStep(place);
-        ending.end(place, KvStatus.LOST);
+        if (passes) {
+            doubts.leave(place);
+            operations.passes(place);
+            look(place, operations.slot[place] + 1);
+        } else {
+            ending.end(place, KvStatus.LOST);
+        }
+    }
+
+    /** Whether the request's step looks at a slot that may be another key's, or empties it as it cannot be read. */
+    boolean mayBeOfAnother(int place) {
+        return operations.step[place] == PROBE || operations.step[place] == TAKE_OUT && takeOut.isOfBroken(place);
     }
 
     /** A connection failed during a step: gives back what the step has taken. */

@@ -121,6 +121,8 @@ public final class RequestColumns {
     public final int[] slot;
 
     public final long[] word;
+    /** Whether the request has passed a slot which may be the key's, as it cannot reach the slot's block. */
+    public final boolean[] passed;
     /** The request's own block, if it has one. */
     public final long[] block;
 
@@ -177,6 +179,7 @@ public final class RequestColumns {
         keyBytes = new int[count];
         slot = new int[count];
         word = new long[count];
+        passed = new boolean[count];
         block = new long[count];
         argument = new long[count];
         attempts = new int[count];
@@ -362,6 +365,16 @@ public final class RequestColumns {
             attempts[place] = 0;
         }
         return ++attempts[place] > ATTEMPTS;
+    }
+
+    /**
+     * The block of the request's slot cannot be reached, so the request does not learn whether the slot is its key's.
+     * It looks at the bucket's other slots: no key is in two, so if one of them is the key's, this one is not. If none
+     * is, the request ends as lost.
+     */
+    public void passes(int place) {
+        passed[place] = true;
+        isOver(place, REFUSED);
     }
 
     /** Whether the head belongs to the block that the request's word names; if not, the block was reused. */
