@@ -282,12 +282,14 @@ public final class FarMapBuilder {
     }
 
     /**
-     * How long a server that the map was made on must not have answered before the map continues without it: the
-     * objects on it are lost, and its part of the table is made again, empty, on the others, which need memory for
-     * that. If it answers again later, what it has is dropped. By default five minutes. A process that has the map open
-     * must have lost the server; if none has it open, only {@link #withoutServer} replaces it. A map on fewer than
-     * three servers does not continue without one, and neither does one without more than half of those that it was
-     * made on. In any other map a process that reaches less than half of them cannot make requests: they end as lost.
+     * How long a server must not have answered before the map continues without it. A process that has the map open
+     * must have lost the server; if none has it open, only {@link #withoutServer} opens the map without it. The objects
+     * on it are lost; if it answers again later, what it has is not used. By default five minutes.
+     *
+     * <p>If the map was made on the server, its part of the table is made again, empty, on the others, which need
+     * memory for that. A map on fewer than three servers does not continue without one of these, and neither does one
+     * without more than half of those that it was made on. A server that has joined is taken out of any map. In a map
+     * on three or more a process that reaches less than half of them cannot make requests: they end as lost.
      * Only for creating a map.
      *
      * @param value rounded up to ms, and at most ten years; zero: the map never continues without one
@@ -396,6 +398,11 @@ public final class FarMapBuilder {
             if (known.isEmpty() || known.contains(server)) {
                 cache.stop();
             }
+            openAgain();
+        }
+
+        /** The map may have to be opened again. */
+        void openAgain() {
             Objects.requireNonNull(onLost.get()).run();
         }
     }
@@ -857,7 +864,8 @@ public final class FarMapBuilder {
         SynchronizedMapClock time = new SynchronizedMapClock(System::nanoTime);
         MapKeeper keeper = new MapKeeper(servers, present, memory, time);
         EvictionSettings policy = EvictionSettings.of(descriptor.policy());
-        return sessions -> new MapConnection(remote, servers, memory, time, policy, keeper, kept.cache, sessions);
+        return sessions -> new MapConnection(
+                remote, servers, memory, time, policy, keeper, kept.cache, kept::openAgain, sessions);
     }
 
     /** When the first of the leases on these servers ends, in {@link System#nanoTime}. */
