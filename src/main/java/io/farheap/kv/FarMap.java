@@ -198,7 +198,7 @@ public final class FarMap implements AutoCloseable {
         return new MapSession(
                 withPointers().session(REQUESTS, pointers, tally),
                 // Eras begin again with a connection.
-                () -> withPointers().session(REQUESTS, new PointerCache(pointers.capacity()), tally));
+                () -> withPointers().session(REQUESTS, pointers.another(), tally));
     }
 
     private MapConnection withPointers() {
