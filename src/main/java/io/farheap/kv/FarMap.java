@@ -307,8 +307,8 @@ public final class FarMap implements AutoCloseable {
      * Adds a memory server to the map. Its memory is in use as soon as every process that has the map open has
      * connected to it; a process that is stopped delays that until its lease ends. The server gets no part of the
      * table, so it can be {@linkplain #drain drained} again, and if it is lost, only the objects on it are lost; it is
-     * taken out by itself after {@link FarMapBuilder#replaceAfter}, or by a drain.
-     * Processes that open the map later learn this address from the map.
+     * taken out by itself after {@link FarMapBuilder#replaceAfter}, or by a drain. Processes that open the map later
+     * learn this address from the map.
      *
      * <p>A server that joins a leased map takes over its share of the keys, which are misses then.
      *

@@ -183,9 +183,9 @@ public final class FarMapBuilder {
      * save a compare-and-swap, and a round trip if object and table entry are on two servers. A get returns a value
      * that was current at some moment not longer before it began, by this process's clock, and may find an object that
      * was deleted or evicted since. It never returns what was replaced or deleted before through the same
-     * {@link FarMap}, in whatever session. Of two gets the later one may return the older value, unless one session makes both and the process has
-     * no other. A value in pieces is always current. Other processes choose for themselves, and their gets are exact.
-     * For maps of the {@link #DISAGGREGATED} engine.
+     * {@link FarMap}, in whatever session. Of two gets the later one may return the older value, unless one session
+     * makes both and the process has no other. A value in pieces is always current. Other processes choose for
+     * themselves, and their gets are exact. For maps of the {@link #DISAGGREGATED} engine.
      *
      * @param most zero, or 10 ms to an hour
      */
@@ -314,8 +314,8 @@ public final class FarMapBuilder {
      * <p>If the map was made on the server, its part of the table is made again, empty, on the others, which need
      * memory for that. A map on fewer than three servers does not continue without one of these, and neither does one
      * without more than half of those that it was made on. A server that has joined is taken out of any map. In a map
-     * on three or more a process that reaches less than half of them cannot make requests: they end as lost.
-     * Only for creating a map.
+     * on three or more a process that reaches less than half of them cannot make requests: they end as lost. Only for
+     * creating a map.
      *
      * @param value rounded up to ms, and at most ten years; zero: the map never continues without one
      */
@@ -899,8 +899,8 @@ public final class FarMapBuilder {
         SynchronizedMapClock time = new SynchronizedMapClock(System::nanoTime);
         MapKeeper keeper = new MapKeeper(servers, present, memory, time);
         EvictionSettings policy = EvictionSettings.of(descriptor.policy());
-        return sessions -> new MapConnection(
-                remote, servers, memory, time, policy, keeper, kept.cache, kept::openAgain, sessions);
+        return sessions ->
+                new MapConnection(remote, servers, memory, time, policy, keeper, kept.cache, kept::openAgain, sessions);
     }
 
     /** When the first of the leases on these servers ends, in {@link System#nanoTime}. */

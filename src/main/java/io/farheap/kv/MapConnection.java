@@ -123,7 +123,8 @@ final class MapConnection implements EngineConnection {
 
     @Override
     public boolean hasLostLease() {
-        return removal.answers() || servers.all().stream().anyMatch(each -> each.line().lost());
+        return removal.answers()
+                || servers.all().stream().anyMatch(each -> each.line().lost());
     }
 
     @Override

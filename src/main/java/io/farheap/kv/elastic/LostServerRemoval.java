@@ -111,10 +111,7 @@ public final class LostServerRemoval implements AutoCloseable {
     /** Begins, if a server was left out. */
     public synchronized void start() {
         if (!closed && thread == null && !leftOut.isEmpty()) {
-            thread = Thread.ofPlatform()
-                    .daemon()
-                    .name("farheap-map-removal")
-                    .start(this::run);
+            thread = Thread.ofPlatform().daemon().name("farheap-map-removal").start(this::run);
         }
     }
 

@@ -98,7 +98,8 @@ public final class ServerDrain {
     /** The number of a lost server that this process uses the map without, and that has not left; -1 if it is none. */
     private int away(String hostPort) {
         return servers.away().entrySet().stream()
-                .filter(each -> each.getValue().equals(hostPort) && !space.layout().hasLeft(each.getKey()))
+                .filter(each ->
+                        each.getValue().equals(hostPort) && !space.layout().hasLeft(each.getKey()))
                 .mapToInt(Map.Entry::getKey)
                 .findFirst()
                 .orElse(-1);

@@ -42,15 +42,15 @@ public final class MapCalls {
      * lives; all of its requests in flight have begun after it knew the epoch; and it has so many of the map's growths.
      * Lost has a bit for each of the first 64 servers that the map was made on, set if the process has lost its lease
      * there, and so will never read or change that server's part of the table again. Joined has a bit for each server
-     * that has joined and on which the process has a lease, by the remainder of its number by 64. Each fact is a process that has ended
-     * here, and another server on which it does not have the space open. Each question is a process of which another
-     * server wants to know whether it has ended here. Reply: [status, ns of the map's clock, flags, round, phase to
-     * report in or 0, n of wanted, answers, epoch, growths, growths that all processes have, regions here, n of
-     * emptying, gone, process..., place...]: answers has a bit for each question, set if its process does not have the
-     * space open here; growths are those of the map if this is its first server, else 0; regions here is how many
-     * regions the server hands blocks out of; the wanted processes are those that have ended here, and that other
-     * servers are to be asked about; the places are those of segments that are being emptied, whose blocks must not be
-     * used any more; and gone has the bits of servers whose part of the table no process has any more.
+     * that has joined and on which the process has a lease, by the remainder of its number by 64. Each fact is a
+     * process that has ended here, and another server on which it does not have the space open. Each question is a
+     * process of which another server wants to know whether it has ended here. Reply: [status, ns of the map's clock,
+     * flags, round, phase to report in or 0, n of wanted, answers, epoch, growths, growths that all processes have,
+     * regions here, n of emptying, gone, process..., place...]: answers has a bit for each question, set if its process
+     * does not have the space open here; growths are those of the map if this is its first server, else 0; regions here
+     * is how many regions the server hands blocks out of; the wanted processes are those that have ended here, and that
+     * other servers are to be asked about; the places are those of segments that are being emptied, whose blocks must
+     * not be used any more; and gone has the bits of servers whose part of the table no process has any more.
      */
     public static final int BEAT = FIRST_CALL + 1;
     /**

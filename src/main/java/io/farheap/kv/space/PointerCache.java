@@ -22,11 +22,11 @@ import org.jspecify.annotations.Nullable;
  * <p>A pointer counts in its era alone: a segment that begins again gives its blocks the same incarnations once more,
  * and waits for requests in flight that began in older eras, but not for pointers.
  *
- * <p><b>Bounded staleness.</b> A cache may be made with an age: then a pointer counts for so long from the moment before
- * its slot was asked, by this process's clock, and blocks need no marks for it, as its values may be so old. It gives no
- * value that this process has replaced or deleted: a change that has ended drops what the cache has of the key and is
- * not the change's own, and from then on nothing is kept that was asked before, in its set of entries. For that keeping
- * and dropping exclude each other in such a cache, by a word in each set; finding does not.
+ * <p><b>Bounded staleness.</b> A cache may be made with an age: then a pointer counts for so long from the moment
+ * before its slot was asked, by this process's clock, and blocks need no marks for it, as its values may be so old. It
+ * gives no value that this process has replaced or deleted: a change that has ended drops what the cache has of the key
+ * and is not the change's own, and from then on nothing is kept that was asked before, in its set of entries. For that
+ * keeping and dropping exclude each other in such a cache, by a word in each set; finding does not.
  *
  * <p>Off-heap and bounded; a page takes memory from its first entry on. Sets of {@link #WAYS} entries, whose heads are
  * in one cache line, so a key that is not known costs one. An entry is of a pointer, or of a key that a get has found

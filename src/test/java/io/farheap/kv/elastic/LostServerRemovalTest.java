@@ -55,14 +55,7 @@ class LostServerRemovalTest {
 
     private LostServerRemoval removal(long firstNanos, Map<Integer, String> servers) {
         return new LostServerRemoval(
-                "map",
-                servers,
-                left::contains,
-                FakeDrain::new,
-                () -> {},
-                end::countDown,
-                firstNanos,
-                SOON_NANOS);
+                "map", servers, left::contains, FakeDrain::new, () -> {}, end::countDown, firstNanos, SOON_NANOS);
     }
 
     @Test

@@ -790,7 +790,17 @@ class MapStateTest {
         MapDescriptor first = FakeMap.descriptor(2, 0, REGION_BYTES);
         state = new MapState(
                 new MapDescriptor(
-                        first.mapId(), 0, 1, 2, REGION_BYTES, first.objects(), 0, 0, first.keyHash(), 0, first.policy()),
+                        first.mapId(),
+                        0,
+                        1,
+                        2,
+                        REGION_BYTES,
+                        first.objects(),
+                        0,
+                        0,
+                        first.keyHash(),
+                        0,
+                        first.policy()),
                 () -> now,
                 0);
         state.register(1, 11);

@@ -47,8 +47,7 @@ public record ShardTotals(
     public static ShardTotals of(long[] words) {
         return new ShardTotals(
                 words[0], words[1], words[2], words[3], words[4], words[5], words[6], words[7], words[8], words[9],
-                words[10], words[11], words[12], words[13], words[14], words[15],
-                words[16]);
+                words[10], words[11], words[12], words[13], words[14], words[15], words[16]);
     }
 
     /** The words of these totals. */

@@ -1029,7 +1029,9 @@ final class LeasedShard {
         return term;
     }
 
-    /** Counts the lease that an object has had, if it has ended; one that is held when its block is marked does later. */
+    /**
+     * Counts the lease that an object has had, if it has ended; one that is held when its block is marked does later.
+     */
     private void countOver(int entry) {
         long until = entries.leasedUntil(entry);
         counts.add(ShardCounts.OVER, until != 0 && until <= now ? 1 : 0);
