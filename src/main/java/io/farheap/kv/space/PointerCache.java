@@ -397,7 +397,8 @@ public final class PointerCache implements AutoCloseable {
                 && (seenAt(all.get(JAVA_LONG, rest(entry) + SEEN)) - (asked >>> TIME_UNIT_SHIFT) - 1 & TIME_MASK)
                         < TIME_MASK / 2
                 && isWhole(all, entry, hash);
-        if (newer || floor != 0 && asked - floor < 0) {
+        // At the same moment of a coarse clock it may have been asked before.
+        if (newer || floor != 0 && asked - floor <= 0) {
             unlock(all, hash);
             return false;
         }
@@ -441,7 +442,8 @@ public final class PointerCache implements AutoCloseable {
                 Thread.onSpinWait();
             }
         }
-        long now = clock.getAsLong();
+        // 0: there was no change.
+        long now = clock.getAsLong() | 1;
         all.set(JAVA_INT, set + FLOOR_LOW, (int) now);
         all.set(JAVA_INT, set + FLOOR_HIGH, (int) (now >>> Integer.SIZE));
         // Two threads that note a key at a time may give it two entries.
