@@ -572,8 +572,18 @@ class LeasedMapTest {
         assertThrows(
                 IllegalArgumentException.class,
                 () -> servers.named(one).memory(REGION).reports(false).create());
+        assertThrows(
+                IllegalArgumentException.class,
+                () -> leased(one).staleness(Duration.ofSeconds(1)).create());
         assertEquals(REGIONS, servers.freeRegions(0));
         try (FarMap map = leased(one).memory(REGION).objects(1000).create()) {
+            assertEquals(
+                    "values up to PT1S old of a leased map, whose gets are exact and cost other processes nothing; leave"
+                            + " that out",
+                    assertThrows(IllegalArgumentException.class, () -> servers.named(one)
+                                    .staleness(Duration.ofSeconds(1))
+                                    .open())
+                            .getMessage());
             assertThrows(MapException.class, () -> map.grow(REGION));
             assertThrows(IllegalArgumentException.class, () -> map.drain(one[0], Duration.ofSeconds(1)), "the last");
             String message = String.valueOf(

@@ -657,6 +657,29 @@ class LostTableServerTest {
         }
     }
 
+    /** The table's part is made again first; then the map is opened without the other one, which is taken out. */
+    @Test
+    void aServerWithTheTableAndOneThatHasJoinedAreLostAtATime() {
+        try (TestServers servers = new TestServers("both")) {
+            String[] addresses = start(servers, 4);
+            String[] made = {addresses[0], addresses[1], addresses[2]};
+            Set<Long> versions = new HashSet<>();
+            try (FarMap map = map(servers, made).create();
+                    MapSession session = map.openSession();
+                    FarMap other = servers.named(made).open()) {
+                map.addServer(addresses[3], 2 * REGION_BYTES);
+                setAll(session, versions);
+                servers.stop(3);
+                servers.stop(1);
+                await(() -> map.servers().size() == 2
+                        && other.servers().size() == 2
+                        && holds(() -> setAll(session, versions)));
+                assertEquals(OBJECTS, found(session).size());
+                TestServers.assertSound(map);
+            }
+        }
+    }
+
     @Test
     void ofTwoServersNoneIsReplaced() {
         try (TestServers servers = new TestServers("two")) {

@@ -258,10 +258,14 @@ abstract class SetSteps implements RequestSteps {
         ending.end(place, KvStatus.DONE);
     }
 
-    /** A slot names the request's block: keeps a pointer to it if its word has been made for that. */
+    /**
+     * A slot names the request's block: keeps a pointer to it if its word has been made for that, or pointers need no
+     * such word.
+     */
     final void keepPointer(int place, int slot) {
-        if (SlotWord.hasPointers(operations.block[place])) {
-            pointers.keepNoted(operations.hash[place], operations.block[place], slot, operations.era(place));
+        long word = operations.block[place];
+        if (SlotWord.hasPointers(word) || pointers.isBounded() && !SlotWord.isIndex(word)) {
+            pointers.keepNoted(operations.hash[place], word, slot, operations.era(place), operations.asked[place]);
         }
     }
 

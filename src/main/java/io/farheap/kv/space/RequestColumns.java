@@ -44,6 +44,11 @@ public final class RequestColumns {
 
     static final int KINDS = 13;
 
+    /** Whether a request of this kind may change what a get of its key finds. */
+    public static boolean isChange(int kind) {
+        return kind >= SET && kind <= TOUCH || kind == RESTORE;
+    }
+
     /** The effect of a WRITE is unknown. */
     public static final int WRITE_UNKNOWN = 1;
     /** The effect of the last compare-and-swap is unknown. */
@@ -130,6 +135,8 @@ public final class RequestColumns {
     public final long[] argument;
 
     public final int[] attempts;
+    /** The {@link PointerCache#time} before the request has posted the last operation that shows what a slot names. */
+    public final long[] asked;
     /** The word whose block was not whole when it was last read. */
     private final long[] broken;
 
@@ -183,6 +190,7 @@ public final class RequestColumns {
         block = new long[count];
         argument = new long[count];
         attempts = new int[count];
+        asked = new long[count];
         broken = new long[count];
         writing = new long[count];
         taking = new long[count];

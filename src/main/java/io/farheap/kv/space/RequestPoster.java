@@ -129,6 +129,7 @@ public final class RequestPoster {
 
     /** Reads the bucket of a request's key. */
     public void readBucket(int place) {
+        operations.asked[place] = pointers.time();
         long hash = operations.hash[place];
         SpaceShape shape = space.shape();
         note(
@@ -311,6 +312,7 @@ public final class RequestPoster {
     /** Changes the word of a slot of any bucket. */
     public void swap(int place, RemoteRegion region, long bucketAt, int slot, long expected, long value) {
         operations.takes(place, expected);
+        operations.asked[place] = pointers.time();
         operations.naming[place] = SlotWord.isLive(value);
         // If it is not executed, the old word differs from the expected one.
         NativeMemory.ALL.set(JAVA_LONG, operations.old(place), ~expected);
