@@ -11,9 +11,11 @@ import io.farheap.kv.leased.format.ShardDirectory.Change;
 import io.farheap.kv.model.ModelOperation;
 import io.farheap.testing.ChoiceExplorer;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.TreeMap;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A process that has a leased map open, or opens it, or changes its servers. It takes the steps of
@@ -386,6 +388,14 @@ final class EditionProcess {
         }
     }
 
+    private @Nullable Said used(TreeMap<Integer, Said> said) {
+        return world.rules.contains(EditionRule.ALL_ARE_IN_IT)
+                ? new ShardEditions(world.map, said).used()
+                : said.values().stream()
+                        .max(Comparator.comparingLong(Said::number))
+                        .orElse(null);
+    }
+
     private boolean isAnyOfMade(TreeMap<Integer, Said> said) {
         return !said.headMap(world.map.servers()).isEmpty();
     }
@@ -393,7 +403,7 @@ final class EditionProcess {
     /** Opens the map. */
     void open() {
         ask(said -> {
-            Said used = new ShardEditions(world.map, said).used();
+            Said used = used(said);
             if (used != null) {
                 register(used.id(), used.directory());
             } else if (isAnyOfMade(said)) {
@@ -407,7 +417,7 @@ final class EditionProcess {
     private void register(long of, ShardDirectory in) {
         for (int server = 0; server < in.servers(); server++) {
             int to = server;
-            if (in.isPresent(server) && world.rules.contains(EditionRule.REGISTERED_WITH_ALL)) {
+            if (in.isPresent(server) && world.rules.contains(EditionRule.ALL_ARE_IN_IT)) {
                 steps.add(() -> {
                     if (!reaches(to) || !registered(to, of)) {
                         giveUp();
@@ -515,16 +525,13 @@ final class EditionProcess {
     /** Adds the steps by which sealed servers take the next edition, and this process uses it if it opens the map. */
     private void change(List<Integer> asked, long number) {
         long nextId = lease << 8 | ++attempts;
-        List<Integer> order = asked;
         if (world.rules.contains(EditionRule.LOST_BEFORE_HAD)) {
             for (int server : asked) {
                 steps.add(() -> release(server, number));
             }
-        } else {
-            order = asked.reversed();
         }
-        for (int server : order) {
-            boolean isLast = server == order.getLast();
+        for (int server : asked) {
+            boolean isLast = server == asked.getLast();
             if (!world.rules.contains(EditionRule.LOST_BEFORE_HAD)) {
                 steps.add(() -> release(server, number));
             }
@@ -582,7 +589,7 @@ final class EditionProcess {
             attach(server);
         }
         ask(said -> {
-            Said used = new ShardEditions(world.map, said).used();
+            Said used = used(said);
             if (used != null && used.id() != id) {
                 register(used.id(), used.directory());
             } else if (used == null && isAnyOfMade(said) && completes) {

@@ -12,10 +12,8 @@ enum EditionRule {
     WHAT_GOES_IS_DROPPED,
     /** No server has one range more before all have lost those that go elsewhere. */
     LOST_BEFORE_HAD,
-    /** A process uses an edition when it is registered in it with all of its servers. */
-    REGISTERED_WITH_ALL,
+    /** A process uses an edition when all of its servers are in it, and the process is registered with each. */
+    ALL_ARE_IN_IT,
     /** A seal names the edition that its server has said. */
-    SEALS_NAME_THE_EDITION,
-    /** A pointer goes with the lease under which its block was named. */
-    POINTERS_GO_WITH_THEIR_LEASE
+    SEALS_NAME_THE_EDITION
 }

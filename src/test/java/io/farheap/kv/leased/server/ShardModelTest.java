@@ -9,8 +9,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import io.farheap.testing.ChoiceExplorer;
+import io.farheap.testing.Effort;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -25,6 +27,7 @@ class ShardModelTest {
     private static final int A = 0;
     private static final int B = 1;
     private static final int MOST_STATES = 100_000;
+    private static final int MOST_STATES_OF_FULL = 400_000;
 
     private static void assertNothingWrong(ShardScenario scenario) {
         ChoiceExplorer.Exploration found = ChoiceExplorer.explore(MOST_STATES, scenario);
@@ -72,6 +75,12 @@ class ShardModelTest {
         assertWrong(reuse().without(ShardRule.COPIES_ARE_CHECKED, ShardRule.CLOCKS_RUN));
     }
 
+    /** The server uses a block again at once. */
+    @Test
+    void withoutChecksABlockMustStayUntilItsLeasesAreOver() {
+        assertWrong(reuse().without(ShardRule.COPIES_ARE_CHECKED, ShardRule.LEASES_ARE_KEPT));
+    }
+
     @Test
     void withoutChecksAReadMustEndWithinTheLease() {
         assertNothingWrong(reuse().without(ShardRule.COPIES_ARE_CHECKED));
@@ -80,9 +89,13 @@ class ShardModelTest {
 
     @Test
     void withoutChecksATermMustBeginAtTheCall() {
-        assertNothingWrong(reuse().without(ShardRule.COPIES_ARE_CHECKED));
-        assertWrong(reuse()
-                .without(ShardRule.COPIES_ARE_CHECKED, ShardRule.TERMS_BEGIN_AT_THE_CALL));
+        Supplier<ShardScenario> scenario = () -> new ShardScenario(false)
+                .stored(1)
+                .passing(1)
+                .client(delete(A), set(B, 3))
+                .client(get(A), get(A))
+                .without(ShardRule.COPIES_ARE_CHECKED);
+        assertNeeds(scenario, ShardRule.TERMS_BEGIN_AT_THE_CALL);
     }
 
     /** Leases buy speed, not truth. */
@@ -91,6 +104,7 @@ class ShardModelTest {
         assertNothingWrong(reuse().without(ShardRule.CLOCKS_RUN));
         assertNothingWrong(reuse().without(ShardRule.LEASED_AT_COMPLETION, ShardRule.CLOCKS_RUN));
         assertNothingWrong(reuse().without(ShardRule.TERMS_BEGIN_AT_THE_CALL));
+        assertNothingWrong(reuse().without(ShardRule.LEASES_ARE_KEPT));
     }
 
     @Test
@@ -142,8 +156,7 @@ class ShardModelTest {
         assertNeeds(
                 () -> new ShardScenario(true)
                         .givingUp(1)
-                        .client(set(A, 1), set(A, 2))
-                        .client(get(A)),
+                        .client(set(A, 1), set(A, 2), get(A)),
                 ShardRule.COPIES_ARE_SUMMED);
     }
 
@@ -154,7 +167,7 @@ class ShardModelTest {
                         .stored(1)
                         .passing(1)
                         .client(get(A))
-                        .client(set(A, 2), set(A, 3)),
+                        .client(delete(A), set(A, 2)),
                 ShardRule.PIECES_ARE_CHECKED);
     }
 
@@ -175,7 +188,7 @@ class ShardModelTest {
                 arguments(
                         "adds whose answers are lost",
                         new ShardScenario(false)
-                                .losingAnswers(2)
+                                .losingAnswers(Effort.either(1, 2))
                                 .withDeaths(1)
                                 .client(add(A, 1), delete(A))
                                 .client(add(A, 2), get(A))),
@@ -185,12 +198,54 @@ class ShardModelTest {
                                 .withDeaths(1)
                                 .losingAnswers(1)
                                 .client(set(A, 1))
-                                .client(get(A))),
+                                .client(get(A))));
+    }
+
+    /** More of the same, as far as some minutes go. */
+    @Tag("full")
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("deepScenarios")
+    void withAllRulesEveryAnswerIsRightInDeepScenarios(String name, ShardScenario scenario) {
+        ChoiceExplorer.Exploration found = ChoiceExplorer.explore(MOST_STATES_OF_FULL, scenario);
+        System.out.println(found);
+        assertTrue(found.wrong().isEmpty(), found::toString);
+    }
+
+    static Stream<Arguments> deepScenarios() {
+        return Stream.of(
                 arguments(
-                        "long values, one of them given up",
+                        "three clients, time that passes, a death and a lost answer",
+                        new ShardScenario(false)
+                                .stored(1)
+                                .passing(2)
+                                .withDeaths(1)
+                                .losingAnswers(1)
+                                .client(get(A), get(A), get(A))
+                                .client(set(A, 2), delete(A), set(B, 3))
+                                .client(add(A, 4), get(B))),
+                arguments(
+                        "three clients, whose clocks stand still",
+                        new ShardScenario(false)
+                                .stored(1)
+                                .passing(3)
+                                .without(ShardRule.CLOCKS_RUN, ShardRule.LEASED_AT_COMPLETION)
+                                .client(get(A), get(A), get(A))
+                                .client(set(A, 2), set(B, 3), set(A, 4))
+                                .client(get(A), delete(A), get(B))),
+                arguments(
+                        "long values, two of them given up",
                         new ShardScenario(true)
-                                .givingUp(1)
-                                .client(set(A, 1), set(A, 2))
-                                .client(get(A), get(A))));
+                                .givingUp(2)
+                                .losingAnswers(1)
+                                .client(set(A, 1), set(A, 2), set(A, 3))
+                                .client(get(A), get(A))),
+                arguments(
+                        "long values are replaced while they are read, and the thread dies",
+                        new ShardScenario(true)
+                                .stored(1)
+                                .passing(1)
+                                .withDeaths(1)
+                                .client(get(A), get(A))
+                                .client(set(A, 2), set(A, 3))));
     }
 }

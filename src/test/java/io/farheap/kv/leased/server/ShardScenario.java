@@ -149,7 +149,7 @@ final class ShardScenario implements ChoiceExplorer.Program {
         private long sentAt;
         private final MemorySegment request = MemorySegment.ofArray(new long[64]);
         private final ShardPieces pieces = new ShardPieces();
-        private RepeatableCalls calls = new RepeatableCalls(1, 16);
+        private final RepeatableCalls calls = new RepeatableCalls(1, 16);
         private int status;
         private int value;
         private int answerUnit;
@@ -216,6 +216,8 @@ final class ShardScenario implements ChoiceExplorer.Program {
     private final List<Integer> found = new ArrayList<>();
     private final int[] beliefs = new int[KEYS];
     private long nanos;
+    /** How far the server's clock is ahead, if it keeps no leases. */
+    private long ahead;
     private long past;
     /** How many points of the call under way have passed. */
     private int points;
@@ -243,7 +245,7 @@ final class ShardScenario implements ChoiceExplorer.Program {
         for (int i = 0; i < memories.length; i++) {
             memories[i] = Arena.ofAuto().allocate(bytes, 4096);
         }
-        shard = new LeasedShard(0, memories[0], 0, map.shape(), map, CHECKSUM, () -> nanos);
+        shard = new LeasedShard(0, memories[0], 0, map.shape(), map, CHECKSUM, () -> nanos + ahead);
         newMonitors(false);
     }
 
@@ -321,6 +323,7 @@ final class ShardScenario implements ChoiceExplorer.Program {
             beliefs[key] = monitors[key].start(key == 0 ? stored : 0);
         }
         nanos = BEGAN;
+        ahead = 0;
         past = 0;
         points = 0;
         deaths = mostDeaths;
@@ -346,7 +349,7 @@ final class ShardScenario implements ChoiceExplorer.Program {
     private void open() {
         // What no block has had in this run is not read.
         memories[opened].asSlice(0, map.shape().segmentsAt()).fill((byte) 0);
-        shard = new LeasedShard(0, memories[opened], 0, map.shape(), map, CHECKSUM, () -> nanos);
+        shard = new LeasedShard(0, memories[opened], 0, map.shape(), map, CHECKSUM, () -> nanos + ahead);
         shard.fail(this::stopHere);
     }
 
@@ -838,6 +841,7 @@ final class ShardScenario implements ChoiceExplorer.Program {
 
     private void serve(Client client) {
         happens(7, (long) client.number << 8 | client.call & 0xFF);
+        ahead += rules.contains(ShardRule.LEASES_ARE_KEPT) ? 0 : STEP_NANOS;
         request(client);
         boolean isNew = client.calls.isNew(0, client.count) || !isOnce();
         if (LeasedCalls.stores(client.call) && isLong && isNew) {
