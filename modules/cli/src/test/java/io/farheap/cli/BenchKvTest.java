@@ -89,8 +89,8 @@ class BenchKvTest {
     @Test
     void sharesOfLeasedGetsAreCounted() throws Exception {
         Path plots = directory.resolve("plots");
-        List<Figures> rows = rows(
-                "--part", "leases", "--keys", "200", "--turns", "1", "--plays", "1", "--report", plots.toString());
+        List<Figures> rows =
+                rows("--part", "leases", "--keys", "200", "--turns", "1", "--plays", "1", "--report", plots.toString());
         Map<String, Integer> cases = new HashMap<>();
         Map<Integer, Double> held = new HashMap<>();
         for (Figures row : rows) {

@@ -47,8 +47,7 @@ public final class ShardEditions {
      * @param asked the numbers of the servers that are sealed for it and take it, in their order
      * @param number that it has
      */
-    public record Next(
-            ShardDirectory before, long lost, long told, long missing, List<Integer> asked, long number) {
+    public record Next(ShardDirectory before, long lost, long told, long missing, List<Integer> asked, long number) {
 
         /**
          * The directory of this edition.
@@ -114,7 +113,9 @@ public final class ShardEditions {
         // A process that has ended had some servers take an edition without these, and others use them: they are told.
         long told = decided & reached() & ~before.retired();
         long lost = ~told
-                & (before.retired() | left.lost(base, decided, told, said.keySet(), unreached) | lostJoined(before, decided));
+                & (before.retired()
+                        | left.lost(base, decided, told, said.keySet(), unreached)
+                        | lostJoined(before, decided));
         List<Integer> asked = new ArrayList<>();
         for (int server : said.keySet()) {
             boolean joined = server >= made && before.isPresent(server) && !isIn(lost, server);

@@ -13,6 +13,7 @@ import io.farheap.testing.ChoiceExplorer;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -334,11 +335,7 @@ final class EditionProcess {
 
     /** Whether a server does not know yet what this process has lost. */
     boolean mayBeat(int server) {
-        return isOpen()
-                && directory.isPresent(server)
-                && reaches(server)
-                && anyLost()
-                && beaten[server] != lostBits();
+        return isOpen() && directory.isPresent(server) && reaches(server) && anyLost() && beaten[server] != lostBits();
     }
 
     void beat(int server) {
@@ -362,11 +359,11 @@ final class EditionProcess {
      * Asks all servers that it reaches, one a step, those that have joined as far as others know them; and then
      * continues by what they have said, whatever they would say by then.
      */
-    private void ask(Consumer<TreeMap<Integer, Said>> then) {
+    private void ask(Consumer<SortedMap<Integer, Said>> then) {
         ask(0, world.map.servers(), new TreeMap<>(), then);
     }
 
-    private void ask(int server, int servers, TreeMap<Integer, Said> said, Consumer<TreeMap<Integer, Said>> then) {
+    private void ask(int server, int servers, SortedMap<Integer, Said> said, Consumer<SortedMap<Integer, Said>> then) {
         if (server == servers) {
             then.accept(said);
         } else if (!reaches(server)) {
@@ -376,8 +373,7 @@ final class EditionProcess {
                 int most = servers;
                 if (reaches(server)) {
                     ShardEdition edition = world.server(server);
-                    Said there =
-                            new Said(edition.number(), edition.id(), edition.directory(), edition.isReleased());
+                    Said there = new Said(edition.number(), edition.id(), edition.directory(), edition.isReleased());
                     note(5, server);
                     note(there.id(), there.number() << 1 | (there.isReleased() ? 1 : 0));
                     said.put(server, there);
@@ -388,7 +384,7 @@ final class EditionProcess {
         }
     }
 
-    private @Nullable Said used(TreeMap<Integer, Said> said) {
+    private @Nullable Said used(SortedMap<Integer, Said> said) {
         return world.rules.contains(EditionRule.ALL_ARE_IN_IT)
                 ? new ShardEditions(world.map, said).used()
                 : said.values().stream()
@@ -396,7 +392,7 @@ final class EditionProcess {
                         .orElse(null);
     }
 
-    private boolean isAnyOfMade(TreeMap<Integer, Said> said) {
+    private boolean isAnyOfMade(SortedMap<Integer, Said> said) {
         return !said.headMap(world.map.servers()).isEmpty();
     }
 
@@ -467,7 +463,7 @@ final class EditionProcess {
         sealed.clear();
     }
 
-    private ShardEditions.Next next(TreeMap<Integer, Said> said) {
+    private ShardEditions.Next next(SortedMap<Integer, Said> said) {
         if (world.rules.contains(EditionRule.MORE_THAN_HALF_ANSWER)) {
             return new ShardEditions(world.map, said).next(EditionWorld.MOST_SERVERS);
         }
@@ -477,10 +473,11 @@ final class EditionProcess {
             others &= ~(1L << server);
         }
         long number = said.firstEntry().getValue().number() + 1;
-        return new ShardEditions.Next(before, others, 0, others & ~before.retired(), List.copyOf(said.keySet()), number);
+        return new ShardEditions.Next(
+                before, others, 0, others & ~before.retired(), List.copyOf(said.keySet()), number);
     }
 
-    private void replace(TreeMap<Integer, Said> said) {
+    private void replace(SortedMap<Integer, Said> said) {
         ShardEditions.Next plan;
         try {
             plan = next(said);
@@ -562,8 +559,7 @@ final class EditionProcess {
     }
 
     private void install(int server, long number, long nextId) {
-        boolean done =
-                reaches(server) && world.server(server).install(lease, number, nextId, next) == MapCalls.OK;
+        boolean done = reaches(server) && world.server(server).install(lease, number, nextId, next) == MapCalls.OK;
         note(10, done ? server : NONE);
         if (!done) {
             giveUp();
