@@ -312,8 +312,11 @@ public final class RequestPoster {
     /** Changes the word of a slot of any bucket. */
     public void swap(int place, RemoteRegion region, long bucketAt, int slot, long expected, long value) {
         operations.takes(place, expected);
-        operations.asked[place] = pointers.time();
         operations.naming[place] = SlotWord.isLive(value);
+        if (operations.naming[place]) {
+            // A request that cannot empty a slot may continue with others of the bucket that it has read before.
+            operations.asked[place] = pointers.time();
+        }
         // If it is not executed, the old word differs from the expected one.
         NativeMemory.ALL.set(JAVA_LONG, operations.old(place), ~expected);
         operations.heldBack[place] = false;
