@@ -121,11 +121,14 @@ class StalenessTest {
         open(1);
         try (MapSession own = space.map.openSession(pointers)) {
             own.set(key, value(2));
+            now += 1000;
             assertEquals(1, oneReadGets(1, value(2)), "the change has left a pointer");
             assertTrue(own.replace(key, value(3), 0));
             assertArrayEquals(value(3), reader.get(key));
+            now += 1000;
             assertTrue(own.delete(key));
             assertNull(reader.get(key));
+            now += 1000;
             assertTrue(own.add(key, value(4), 0));
             assertArrayEquals(value(4), reader.get(key));
             assertArrayEquals(value(4), reader.get(key));
