@@ -47,8 +47,7 @@ public final class ShardEditions {
      * @param asked the numbers of the servers that are sealed for it and take it, in their order
      * @param number that it has
      */
-    public record Next(
-            ShardDirectory before, long lost, long told, long missing, List<Integer> asked, long number) {
+    public record Next(ShardDirectory before, long lost, long told, long missing, List<Integer> asked, long number) {
 
         /**
          * The directory of this edition.

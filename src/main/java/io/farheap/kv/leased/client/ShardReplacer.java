@@ -181,8 +181,7 @@ public final class ShardReplacer {
 
     private UsedEdition replace() throws ShardLines.BusyException {
         boolean saidToBeLost = madeLost || withoutJoined;
-        ShardEditions.Next next =
-                new ShardEditions(map, said).next(silent + (madeLost && !withoutJoined ? 1 : 0));
+        ShardEditions.Next next = new ShardEditions(map, said).next(silent + (madeLost && !withoutJoined ? 1 : 0));
         long missing = next.missing();
         if (missing != 0 && !saidToBeLost && map.replaceMillis() == 0) {
             throw new MapException("a server of the map is missing, and the map was made so that it never continues"

@@ -23,8 +23,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * All interleavings of small worlds of servers of a leased map, that are lost, replaced and drained and that join, and
- * processes that are stopped, die, or do not reach some of the servers: no two shards act for one key, so each answer is
- * right. The servers are the product's, and so is what follows from their answers.
+ * processes that are stopped, die, or do not reach some of the servers: no two shards act for one key, so each answer
+ * is right. The servers are the product's, and so is what follows from their answers.
  */
 class EditionModelTest {
 
@@ -183,7 +183,9 @@ class EditionModelTest {
     private static void run(EditionProcess process) {
         while (process.isBusy()) {
             for (int server = 0; server < process.world.servers(); server++) {
-                for (int shard = 0; shard < process.world.server(server).ranges().shards(); shard++) {
+                for (int shard = 0;
+                        shard < process.world.server(server).ranges().shards();
+                        shard++) {
                     process.world.settle(server, shard);
                 }
             }

@@ -334,11 +334,7 @@ final class EditionProcess {
 
     /** Whether a server does not know yet what this process has lost. */
     boolean mayBeat(int server) {
-        return isOpen()
-                && directory.isPresent(server)
-                && reaches(server)
-                && anyLost()
-                && beaten[server] != lostBits();
+        return isOpen() && directory.isPresent(server) && reaches(server) && anyLost() && beaten[server] != lostBits();
     }
 
     void beat(int server) {
@@ -376,8 +372,7 @@ final class EditionProcess {
                 int most = servers;
                 if (reaches(server)) {
                     ShardEdition edition = world.server(server);
-                    Said there =
-                            new Said(edition.number(), edition.id(), edition.directory(), edition.isReleased());
+                    Said there = new Said(edition.number(), edition.id(), edition.directory(), edition.isReleased());
                     note(5, server);
                     note(there.id(), there.number() << 1 | (there.isReleased() ? 1 : 0));
                     said.put(server, there);
@@ -477,7 +472,8 @@ final class EditionProcess {
             others &= ~(1L << server);
         }
         long number = said.firstEntry().getValue().number() + 1;
-        return new ShardEditions.Next(before, others, 0, others & ~before.retired(), List.copyOf(said.keySet()), number);
+        return new ShardEditions.Next(
+                before, others, 0, others & ~before.retired(), List.copyOf(said.keySet()), number);
     }
 
     private void replace(TreeMap<Integer, Said> said) {
@@ -562,8 +558,7 @@ final class EditionProcess {
     }
 
     private void install(int server, long number, long nextId) {
-        boolean done =
-                reaches(server) && world.server(server).install(lease, number, nextId, next) == MapCalls.OK;
+        boolean done = reaches(server) && world.server(server).install(lease, number, nextId, next) == MapCalls.OK;
         note(10, done ? server : NONE);
         if (!done) {
             giveUp();

@@ -35,8 +35,7 @@ class EditionScheduleTest {
         }
         String counts = installs + " editions, " + replaced + " replacements, " + joined + " joins, " + left
                 + " leaves, " + hits + " hits, " + pointerHits + " by pointers";
-        assertTrue(
-                installs > SCHEDULES && replaced > 20 && joined > 20 && left > 20 && hits > SCHEDULES, counts);
+        assertTrue(installs > SCHEDULES && replaced > 20 && joined > 20 && left > 20 && hits > SCHEDULES, counts);
         assertTrue(pointerHits > SCHEDULES, counts);
     }
 
@@ -121,7 +120,8 @@ class EditionScheduleTest {
 
         private void settle(int server) {
             if (!world.dead[server]) {
-                world.settle(server, random.nextInt(world.server(server).ranges().shards()));
+                world.settle(
+                        server, random.nextInt(world.server(server).ranges().shards()));
             }
         }
 
@@ -148,9 +148,7 @@ class EditionScheduleTest {
                 process.beat();
             } else if (!process.isBusy() && what < 50) {
                 process.follow(random.nextInt(4) == 0);
-            } else if (!process.isBusy()
-                    && what == 50
-                    && process.directory().servers() < EditionWorld.MOST_SERVERS) {
+            } else if (!process.isBusy() && what == 50 && process.directory().servers() < EditionWorld.MOST_SERVERS) {
                 process.join(1 + random.nextInt(2));
                 joined++;
             } else if (!process.isBusy()

@@ -138,8 +138,7 @@ final class EditionWorld {
 
     /** Something has changed a server's state, which is what all such changes in their order have made of it. */
     void changed(int server, long what, long how, long by) {
-        past[server] =
-                ChoiceExplorer.mix(ChoiceExplorer.mix(ChoiceExplorer.mix(past[server], what), how), by);
+        past[server] = ChoiceExplorer.mix(ChoiceExplorer.mix(ChoiceExplorer.mix(past[server], what), how), by);
     }
 
     /** A server knows this of a process from now on, whatever it has known of it. */

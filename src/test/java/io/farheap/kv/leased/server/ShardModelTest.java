@@ -154,9 +154,7 @@ class ShardModelTest {
     @Test
     void whatIsSummedMustBeTheCopies() {
         assertNeeds(
-                () -> new ShardScenario(true)
-                        .givingUp(1)
-                        .client(set(A, 1), set(A, 2), get(A)),
+                () -> new ShardScenario(true).givingUp(1).client(set(A, 1), set(A, 2), get(A)),
                 ShardRule.COPIES_ARE_SUMMED);
     }
 

@@ -38,6 +38,7 @@ final class ShardScenario implements ChoiceExplorer.Program {
     private static final long TERM = 1_000_000_000;
     /** More than a term by a server's clock. */
     private static final long STEP_NANOS = 1_100_000_000;
+
     private static final long BEGAN = 1_000_000_000_000L;
     private static final int KEYS = 2;
     private static final int KEY_BYTES = 12;
@@ -218,6 +219,7 @@ final class ShardScenario implements ChoiceExplorer.Program {
     private long nanos;
     /** How far the server's clock is ahead, if it keeps no leases. */
     private long ahead;
+
     private long past;
     /** How many points of the call under way have passed. */
     private int points;
@@ -702,8 +704,7 @@ final class ShardScenario implements ChoiceExplorer.Program {
         long incarnation = client.incarnation[key];
         boolean isGood;
         if (!rules.contains(ShardRule.COPIES_ARE_CHECKED)) {
-            isGood = client.named
-                    || client.copy.get(JAVA_LONG, 0) == LeasedBlock.mark(incarnation, LeasedBlock.LIVE);
+            isGood = client.named || client.copy.get(JAVA_LONG, 0) == LeasedBlock.mark(incarnation, LeasedBlock.LIVE);
         } else if (client.named) {
             isGood = LeasedBlock.isWhole(client.copy, 0, incarnation, KEY_BYTES, valueBytes(), CHECKSUM);
         } else {
@@ -829,14 +830,16 @@ final class ShardScenario implements ChoiceExplorer.Program {
         if (stores && isLong) {
             LeasedCalls.valueInArea(client.request, 0, KEY_BYTES, 1, 0, SUMS[fill]);
         } else if (stores) {
-            client.request
-                    .asSlice(LeasedCalls.valueAt(KEY_BYTES), SHORT_VALUE)
-                    .fill(fill);
+            client.request.asSlice(LeasedCalls.valueAt(KEY_BYTES), SHORT_VALUE).fill(fill);
         }
     }
 
     private long hash(int key) {
-        return HASH.of(MemorySegment.ofArray(ByteBuffer.allocate(16).put(TestShard.key(key)).array()), 0, KEY_BYTES);
+        return HASH.of(
+                MemorySegment.ofArray(
+                        ByteBuffer.allocate(16).put(TestShard.key(key)).array()),
+                0,
+                KEY_BYTES);
     }
 
     private void serve(Client client) {
@@ -1023,7 +1026,8 @@ final class ShardScenario implements ChoiceExplorer.Program {
     private String describe(int transition) {
         Event event = EVENTS[transition >> 2 * BITS];
         Client client = clients.get(transition >> BITS & MASK);
-        String what = client.operation < client.program.size() ? client.operation().toString() : "";
+        String what =
+                client.operation < client.program.size() ? client.operation().toString() : "";
         return event + " " + client.number + " " + (transition & MASK) + " " + client.phase + " " + what + ", point "
                 + points;
     }
