@@ -138,12 +138,10 @@ class EditionModelTest {
         });
     }
 
-    /** Either of the two is enough: the new place is not used before the old one is given up. */
+    /** The server that leaves is none of the next edition's, so no process asks whether it has given the range up. */
     @Test
     void aRangeMustBeLostBeforeItIsUsedElsewhere() {
-        assertNothingWrong(drainBesideAThird().without(EditionRule.LOST_BEFORE_HAD));
-        assertNothingWrong(drainBesideAThird().without(EditionRule.ALL_ARE_IN_IT));
-        assertWrong(drainBesideAThird().without(EditionRule.LOST_BEFORE_HAD, EditionRule.ALL_ARE_IN_IT));
+        assertNeeds(EditionModelTest::drainBesideAThird, EditionRule.LOST_BEFORE_HAD);
     }
 
     private static EditionScenario drainBesideAThird() {
@@ -154,6 +152,23 @@ class EditionModelTest {
             all.stored(old);
             changes.leave(1);
             all.mayFollow(third, 1);
+        });
+    }
+
+    /** The process uses a server that another one replaces, as the others have not heard of that process. */
+    @Test
+    void aProcessMustBeRegistered() {
+        assertNeeds(EditionModelTest::unregistered, EditionRule.ALL_ARE_IN_IT);
+    }
+
+    private static EditionScenario unregistered() {
+        return new EditionScenario(3, range(3, 2, -1), 1, all -> {
+            EditionProcess old = all.open(get(A), get(A));
+            EditionProcess vouches = all.open();
+            all.stored(old);
+            all.isRegistered(vouches);
+            all.hasLost(vouches, 0b100);
+            all.opens(1 << 2, set(A, 2));
         });
     }
 

@@ -130,6 +130,13 @@ final class EditionScenario implements ChoiceExplorer.Program {
         return world.processes.indexOf(process);
     }
 
+    /** All servers know a process, whatever rules hold. */
+    void isRegistered(EditionProcess process) {
+        for (int server = 0; server < made; server++) {
+            world.server(server).register(process.lease, 0);
+        }
+    }
+
     /** A process has lost its leases on these servers, by both clocks, and has told the others. */
     void hasLost(EditionProcess process, int servers) {
         for (int server = 0; server < made; server++) {
