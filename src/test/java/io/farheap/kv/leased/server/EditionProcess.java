@@ -13,6 +13,7 @@ import io.farheap.testing.ChoiceExplorer;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.NavigableMap;
 import java.util.TreeMap;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -358,11 +359,11 @@ final class EditionProcess {
      * Asks all servers that it reaches, one a step, those that have joined as far as others know them; and then
      * continues by what they have said, whatever they would say by then.
      */
-    private void ask(Consumer<TreeMap<Integer, Said>> then) {
+    private void ask(Consumer<NavigableMap<Integer, Said>> then) {
         ask(0, world.map.servers(), new TreeMap<>(), then);
     }
 
-    private void ask(int server, int servers, TreeMap<Integer, Said> said, Consumer<TreeMap<Integer, Said>> then) {
+    private void ask(int server, int servers, NavigableMap<Integer, Said> said, Consumer<NavigableMap<Integer, Said>> then) {
         if (server == servers) {
             then.accept(said);
         } else if (!reaches(server)) {
@@ -383,7 +384,7 @@ final class EditionProcess {
         }
     }
 
-    private @Nullable Said used(TreeMap<Integer, Said> said) {
+    private @Nullable Said used(NavigableMap<Integer, Said> said) {
         return world.rules.contains(EditionRule.ALL_ARE_IN_IT)
                 ? new ShardEditions(world.map, said).used()
                 : said.values().stream()
@@ -391,8 +392,8 @@ final class EditionProcess {
                         .orElse(null);
     }
 
-    private boolean isAnyOfMade(TreeMap<Integer, Said> said) {
-        return !said.headMap(world.map.servers()).isEmpty();
+    private boolean isAnyOfMade(NavigableMap<Integer, Said> said) {
+        return !said.headMap(world.map.servers(), false).isEmpty();
     }
 
     /** Opens the map. */
@@ -462,7 +463,7 @@ final class EditionProcess {
         sealed.clear();
     }
 
-    private ShardEditions.Next next(TreeMap<Integer, Said> said) {
+    private ShardEditions.Next next(NavigableMap<Integer, Said> said) {
         if (world.rules.contains(EditionRule.MORE_THAN_HALF_ANSWER)) {
             return new ShardEditions(world.map, said).next(EditionWorld.MOST_SERVERS);
         }
@@ -476,7 +477,7 @@ final class EditionProcess {
                 before, others, 0, others & ~before.retired(), List.copyOf(said.keySet()), number);
     }
 
-    private void replace(TreeMap<Integer, Said> said) {
+    private void replace(NavigableMap<Integer, Said> said) {
         ShardEditions.Next plan;
         try {
             plan = next(said);
