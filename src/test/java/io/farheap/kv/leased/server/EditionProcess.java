@@ -363,7 +363,8 @@ final class EditionProcess {
         ask(0, world.map.servers(), new TreeMap<>(), then);
     }
 
-    private void ask(int server, int servers, NavigableMap<Integer, Said> said, Consumer<NavigableMap<Integer, Said>> then) {
+    private void ask(
+            int server, int servers, NavigableMap<Integer, Said> said, Consumer<NavigableMap<Integer, Said>> then) {
         if (server == servers) {
             then.accept(said);
         } else if (!reaches(server)) {
