@@ -11,12 +11,10 @@ import io.farheap.kv.leased.format.ShardDirectory.Change;
 import io.farheap.kv.model.ModelOperation;
 import io.farheap.testing.ChoiceExplorer;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.NavigableMap;
 import java.util.TreeMap;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 
 /**
  * A process that has a leased map open, or opens it, or changes its servers. It takes the steps of
@@ -385,14 +383,6 @@ final class EditionProcess {
         }
     }
 
-    private @Nullable Said used(NavigableMap<Integer, Said> said) {
-        return world.rules.contains(EditionRule.ALL_ARE_IN_IT)
-                ? new ShardEditions(world.map, said).used()
-                : said.values().stream()
-                        .max(Comparator.comparingLong(Said::number))
-                        .orElse(null);
-    }
-
     private boolean isAnyOfMade(NavigableMap<Integer, Said> said) {
         return !said.headMap(world.map.servers(), false).isEmpty();
     }
@@ -400,7 +390,7 @@ final class EditionProcess {
     /** Opens the map. */
     void open() {
         ask(said -> {
-            Said used = used(said);
+            Said used = new ShardEditions(world.map, said).used();
             if (used != null) {
                 register(used.id(), used.directory());
             } else if (isAnyOfMade(said)) {
@@ -414,7 +404,7 @@ final class EditionProcess {
     private void register(long of, ShardDirectory in) {
         for (int server = 0; server < in.servers(); server++) {
             int to = server;
-            if (in.isPresent(server) && world.rules.contains(EditionRule.ALL_ARE_IN_IT)) {
+            if (in.isPresent(server) && world.rules.contains(EditionRule.PROCESSES_ARE_REGISTERED)) {
                 steps.add(() -> {
                     if (!reaches(to) || !registered(to, of)) {
                         giveUp();
@@ -586,7 +576,7 @@ final class EditionProcess {
             attach(server);
         }
         ask(said -> {
-            Said used = used(said);
+            Said used = new ShardEditions(world.map, said).used();
             if (used != null && used.id() != id) {
                 register(used.id(), used.directory());
             } else if (used == null && isAnyOfMade(said) && completes) {
