@@ -37,7 +37,7 @@ import org.jspecify.annotations.Nullable;
  * rest of it; of a key that was found once the check does not match
  *  0  u64  check of the hash and of the words at 8 and 16
  *  8  u64  word of the slot
- * 16  u64  era above 4 bits of the slot's number
+ * 16  u64  era above a bit that says whether the slot may have an expiry, and 4 bits of the slot's number
  * 24  u64  insert time of the object } in ticks, as the slot had them, or as this
  * 32  u64  time of its last access   } process has written them since
  * 40  u32  frequency
@@ -55,6 +55,8 @@ public final class PointerCache implements AutoCloseable {
     private static final int WAYS = 4;
     private static final long SET_BYTES = (long) WAYS * ENTRY_BYTES;
     private static final int SLOT_BITS = 4;
+    private static final int EXPIRES = 1 << SLOT_BITS;
+    private static final int ERA_SHIFT = SLOT_BITS + 1;
     private static final int MOST_USED = 15;
     /** How often gets may find a block marked whose slot stays as it is, before the object is stored again. */
     private static final int MOST_MARKED = 64;
@@ -132,6 +134,7 @@ public final class PointerCache implements AutoCloseable {
     public static final class Found {
         private long word;
         private int slot;
+        private boolean expires;
 
         /** The word that names the block. */
         public long word() {
@@ -141,6 +144,11 @@ public final class PointerCache implements AutoCloseable {
         /** The slot of the key's bucket that had the word. */
         public int slot() {
             return slot;
+        }
+
+        /** Whether that slot may have an expiry. */
+        public boolean expires() {
+            return expires;
         }
     }
 
@@ -191,13 +199,28 @@ public final class PointerCache implements AutoCloseable {
         long rest = rest(entry);
         long word = all.get(JAVA_LONG, rest + WORD);
         long seen = all.get(JAVA_LONG, rest + SEEN);
-        if (seen >>> SLOT_BITS != era || all.get(JAVA_LONG, rest + CHECK) != check(hash, word, seen)) {
+        if (seen >>> ERA_SHIFT != era || all.get(JAVA_LONG, rest + CHECK) != check(hash, word, seen)) {
             return false;
         }
         found.word = word;
         found.slot = (int) seen & (1 << SLOT_BITS) - 1;
+        found.expires = (seen & EXPIRES) != 0;
         use(all, entry);
         return true;
+    }
+
+    /** Whether a key's pointer is of an era and names the block that a word names: so that block is the key's. */
+    public boolean names(long hash, long era, long word) {
+        MemorySegment all = entries;
+        long entry = entry(all, hash);
+        if (entry == NONE) {
+            return false;
+        }
+        long rest = rest(entry);
+        long seen = all.get(JAVA_LONG, rest + SEEN);
+        return all.get(JAVA_LONG, rest + WORD) == word
+                && seen >>> ERA_SHIFT == era
+                && all.get(JAVA_LONG, rest + CHECK) == check(hash, word, seen);
     }
 
     private static void use(MemorySegment all, long entry) {
@@ -280,8 +303,10 @@ public final class PointerCache implements AutoCloseable {
     /**
      * Keeps a pointer to an object whose word has {@linkplain SlotWord#withPointers pointers}: its slot had that word
      * at some time in the era.
+     *
+     * @param expires whether the slot may have an expiry
      */
-    public void keep(long hash, long word, int slot, long era, ObjectMetadata accesses) {
+    public void keep(long hash, long word, int slot, boolean expires, long era, ObjectMetadata accesses) {
         MemorySegment all = entries;
         long entry = entry(all, hash);
         if (entry == NONE) {
@@ -292,11 +317,12 @@ public final class PointerCache implements AutoCloseable {
         }
         write(all, entry, accesses);
         all.set(JAVA_INT, entry + USED, Math.max(NOT_USED + 1, all.get(JAVA_INT, entry + USED)));
-        keep(all, entry, hash, word, slot, era);
+        keep(all, entry, hash, word, slot, expires, era);
     }
 
-    private static void keep(MemorySegment all, long entry, long hash, long word, int slot, long era) {
-        long seen = era << SLOT_BITS | slot;
+    private static void keep(
+            MemorySegment all, long entry, long hash, long word, int slot, boolean expires, long era) {
+        long seen = era << ERA_SHIFT | (expires ? EXPIRES : 0) | slot;
         long rest = rest(entry);
         all.set(JAVA_LONG, entry + HASH, hash);
         all.set(JAVA_LONG, rest + WORD, word);
@@ -321,11 +347,11 @@ public final class PointerCache implements AutoCloseable {
     }
 
     /** As {@link #keep} with the accesses that were noted, if the key is still known. It counts as no use of it. */
-    public void keepNoted(long hash, long word, int slot, long era) {
+    public void keepNoted(long hash, long word, int slot, boolean expires, long era) {
         MemorySegment all = entries;
         long entry = entry(all, hash);
         if (entry != NONE) {
-            keep(all, entry, hash, word, slot, era);
+            keep(all, entry, hash, word, slot, expires, era);
         }
     }
 
@@ -347,7 +373,7 @@ public final class PointerCache implements AutoCloseable {
         return true;
     }
 
-    /** A pointer has led to no current object. The key is still known. */
+    /** A pointer has led to no current object, or is about to lead to none. The key is still known. */
     public void drop(long hash, long word) {
         MemorySegment all = entries;
         long entry = entry(all, hash);
