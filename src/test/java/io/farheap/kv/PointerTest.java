@@ -198,7 +198,9 @@ class PointerTest {
         return session.posted().since(before).reads();
     }
 
-    /** The slot has another hash, as that of a set which has lost: its word is a pointer's, so the block is the key's. */
+    /**
+     * The slot has another hash, as that of a set which has lost: its word is a pointer's, so the block is the key's.
+     */
     @Test
     void aPointerSaysWhichKeyABlockHas() {
         open(1);
@@ -212,7 +214,9 @@ class PointerTest {
         assertArrayEquals(value(4), other.get(key));
     }
 
-    /** Between an update's compare-and-swap and its end the process has no pointer that would lead to a marked block. */
+    /**
+     * Between an update's compare-and-swap and its end the process has no pointer that would lead to a marked block.
+     */
     @Test
     void whileAKeyIsUpdatedTheProcessAsksTheSlot() {
         open(1);

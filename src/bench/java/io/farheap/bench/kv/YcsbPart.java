@@ -25,7 +25,9 @@ final class YcsbPart {
     /** Longer than a turn of each store, with the opening of its sessions. */
     private static final long TURN_NANOS = 3 * ClosedLoop.WINDOW_NANOS;
 
-    /** How often the sessions of a turn are opened and closed before the first point, for each turn that is measured. */
+    /**
+     * How often the sessions of a turn are opened and closed before the first point, for each turn that is measured.
+     */
     private static final int OPENINGS = 20;
 
     private final BenchReport report;

@@ -65,6 +65,7 @@ public final class BlockWrite {
     private final PointerCache.Found pointer = new PointerCache.Found();
     /** Of this session's updates by pointers. */
     final PointerLosses losses = new PointerLosses();
+
     private final VersionNumbers versions;
     private final BlockChecksum checksum;
 

@@ -2,9 +2,9 @@ package io.farheap.kv.operation;
 
 /**
  * Says which of a session's sets try to update their key's object by a pointer. Such an update saves a READ and a round
- * trip if the slot still has the pointer's word, and costs a round trip more if another process has changed it. So after
- * a loss the next sets of the key ask the slot, twice as many after each further loss, and half as many after each
- * success. Counted by a part of the key's hash. One thread.
+ * trip if the slot still has the pointer's word, and costs a round trip more if another process has changed it. So
+ * after a loss the next sets of the key ask the slot, twice as many after each further loss, and half as many after
+ * each success. Counted by a part of the key's hash. One thread.
  *
  * <p>One of 64 sets asks the slot in each case, as it has the accesses that other processes count.
  */

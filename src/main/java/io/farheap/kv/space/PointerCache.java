@@ -320,8 +320,7 @@ public final class PointerCache implements AutoCloseable {
         keep(all, entry, hash, word, slot, expires, era);
     }
 
-    private static void keep(
-            MemorySegment all, long entry, long hash, long word, int slot, boolean expires, long era) {
+    private static void keep(MemorySegment all, long entry, long hash, long word, int slot, boolean expires, long era) {
         long seen = era << ERA_SHIFT | (expires ? EXPIRES : 0) | slot;
         long rest = rest(entry);
         all.set(JAVA_LONG, entry + HASH, hash);

@@ -689,11 +689,7 @@ public final class RequestPoster {
                 && outcome == Outcome.DONE
                 && SlotWord.isSame(NativeMemory.ALL.get(JAVA_LONG, hintsAddress + (long) hint * HINT_BYTES), word)) {
             pointers.keepNoted(
-                    hintHashes[hint],
-                    SlotWord.withPointers(word),
-                    hintSlots[hint],
-                    hintExpires[hint],
-                    hintSeen[hint]);
+                    hintHashes[hint], SlotWord.withPointers(word), hintSlots[hint], hintExpires[hint], hintSeen[hint]);
         }
         hintEras.setRelease(hint, 0);
         freeHints[freeHintCount++] = hint;

@@ -33,8 +33,8 @@ enum ProtocolRule {
      */
     NO_INSERTION_UNSEEN,
     /**
-     * A set that has found by a pointer that the slot has changed looks at the slot: the other set may have ended before
-     * this one began. Without it, it counts as taking effect right before the other.
+     * A set that has found by a pointer that the slot has changed looks at the slot: the other set may have ended
+     * before this one began. Without it, it counts as taking effect right before the other.
      */
     A_SET_THAT_LOSES_BY_A_POINTER_LOOKS,
     /**

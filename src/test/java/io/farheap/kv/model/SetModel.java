@@ -2,9 +2,9 @@ package io.farheap.kv.model;
 
 /**
  * Sets and adds. A set with a kept pointer marks its block and swaps the word of the slot that has it, before it READs
- * anything. Any other update marks the block that the key's slot names, makes sure of its key, and swaps the slot's word.
- * An insertion claims a slot, looks behind its claim, and turns the claim into the block's word; without that rule a
- * set inserts by one compare-and-swap and removes duplicates.
+ * anything. Any other update marks the block that the key's slot names, makes sure of its key, and swaps the slot's
+ * word. An insertion claims a slot, looks behind its claim, and turns the claim into the block's word; without that
+ * rule a set inserts by one compare-and-swap and removes duplicates.
  *
  * <p>Requests that meet another's claim do not wait: a request that waits and then removes the claim, or finds that it
  * has gone, does no more than one whose compare-and-swap comes late.
