@@ -278,9 +278,7 @@ public final class PointerCache implements AutoCloseable {
         int low = (expires ? EXPIRES : 0) | slot;
         return mostAgeNanos == 0
                 ? era << LOW_BITS | low
-                : (era & ERA_MASK) << TIME_BITS + LOW_BITS
-                        | (asked >>> TIME_UNIT_SHIFT & TIME_MASK) << LOW_BITS
-                        | low;
+                : (era & ERA_MASK) << TIME_BITS + LOW_BITS | (asked >>> TIME_UNIT_SHIFT & TIME_MASK) << LOW_BITS | low;
     }
 
     /** Whether a key's pointer is of an era and names the block that a word names: so that block is the key's. */

@@ -16,8 +16,8 @@
  *
  * <p><b>Pointers.</b> Each client keeps one for each key: after a get by the table, of a slot that says that there may
  * be pointers, or behind a compare-and-swap by which the slot says so; and after a set, if it had one before. A change
- * of a slot that does not say so marks nothing, and fails if the slot says so by then. A set with a pointer swaps
- * the word before it reads anything, or reads the bucket: all scenarios are explored with either.
+ * of a slot that does not say so marks nothing, and fails if the slot says so by then. A set with a pointer swaps the
+ * word before it reads anything, or reads the bucket: all scenarios are explored with either.
  *
  * <p><b>Eras and leases.</b> An era begins in each client at any moment, also with a request in flight, and has begun
  * when no request of an older one is in flight, as far as the services see: a get looks at the era in one step, and can

@@ -239,7 +239,7 @@ class PointerCacheTest {
         try (PointerCache cache = bounded()) {
             long asked = cache.time();
             now += 3 * UNIT;
-            cache.keep(1, word(9), 15, ERA, asked, object);
+            cache.keep(1, word(9), 15, false, ERA, asked, object);
             assertTrue(cache.find(1, ERA, found));
             assertEquals(word(9), found.word());
             assertEquals(15, found.slot());
@@ -259,28 +259,28 @@ class PointerCacheTest {
         now = 5 * UNIT;
         try (PointerCache cache = bounded()) {
             long asked = cache.time();
-            cache.keep(1, word(9), 0, ERA, asked, object);
+            cache.keep(1, word(9), 0, false, ERA, asked, object);
             now += UNIT;
             long own = cache.time();
-            cache.keepNoted(1, word(10), 0, ERA, own);
+            cache.keepNoted(1, word(10), 0, false, ERA, own);
             now += UNIT;
             cache.changed(1, word(10));
             assertTrue(cache.find(1, ERA, found));
             assertEquals(word(10), found.word());
-            cache.keep(1, word(9), 0, ERA, asked, object);
-            cache.keep(1, word(9), 0, ERA, own, object);
-            cache.keepNoted(1, word(9), 0, ERA, own);
+            cache.keep(1, word(9), 0, false, ERA, asked, object);
+            cache.keep(1, word(9), 0, false, ERA, own, object);
+            cache.keepNoted(1, word(9), 0, false, ERA, own);
             assertTrue(cache.find(1, ERA, found));
             assertEquals(word(10), found.word());
             // One that was asked between the change's last operation and its end.
-            cache.keep(1, word(9), 0, ERA, own + UNIT / 2, object);
+            cache.keep(1, word(9), 0, false, ERA, own + UNIT / 2, object);
             cache.changed(1, SlotWord.EMPTY);
             assertFalse(cache.find(1, ERA, found));
             assertTrue(cache.knows(1));
             now += UNIT;
-            cache.keep(1, word(11), 0, ERA, cache.time(), object);
+            cache.keep(1, word(11), 0, false, ERA, cache.time(), object);
             assertTrue(cache.find(1, ERA, found));
-            cache.keep(1, word(10), 0, ERA, cache.time() - UNIT, object);
+            cache.keep(1, word(10), 0, false, ERA, cache.time() - UNIT, object);
             assertTrue(cache.find(1, ERA, found));
             assertEquals(word(11), found.word(), "what was asked earlier may be older");
         }
@@ -294,11 +294,11 @@ class PointerCacheTest {
             long asked = cache.time();
             now += UNIT;
             cache.changed(1, word(10));
-            cache.keep(1, word(9), 0, ERA, asked, object);
-            cache.keep(1, word(9), 0, ERA, now, object);
+            cache.keep(1, word(9), 0, false, ERA, asked, object);
+            cache.keep(1, word(9), 0, false, ERA, now, object);
             assertFalse(cache.find(1, ERA, found), "what was asked at the same moment of a coarse clock may be older");
             now += 2;
-            cache.keep(1, word(10), 0, ERA, cache.time(), object);
+            cache.keep(1, word(10), 0, false, ERA, cache.time(), object);
             assertTrue(cache.find(1, ERA, found));
         }
     }
@@ -321,7 +321,7 @@ class PointerCacheTest {
                     while (!over.get()) {
                         long asked = cache.time();
                         long seen = slot.get();
-                        cache.keep(1, word((int) seen), 0, ERA, asked, accesses);
+                        cache.keep(1, word((int) seen), 0, false, ERA, asked, accesses);
                     }
                 });
                 readers[i].start();
@@ -329,7 +329,7 @@ class PointerCacheTest {
             for (int change = 1; change <= 100_000; change++) {
                 long asked = cache.time();
                 slot.set(change);
-                cache.keepNoted(1, word(change), 0, ERA, asked);
+                cache.keepNoted(1, word(change), 0, false, ERA, asked);
                 cache.changed(1, word(change));
                 if (cache.find(1, ERA, found)) {
                     wrong += SlotWord.place(found.word()) == change ? 0 : 1;
