@@ -50,9 +50,10 @@
  *       would be right. The WRITE of a set's block comes before all READs of its bucket.
  *   <li>The phases of a sweep. That a client's pointers are of several sessions.
  *   <li>Expiry, values in pieces, conditions on versions, failed queue pairs and what resolves them.
- *   <li>The leased engine: {@code LeaseModelTest} has its leases, and models beside its server the rest, which run the
- *       product's own code: {@code ShardScenario} a shard and its clients, {@code EditionScenario} the servers of a map
- *       and who has which keys.
+ *   <li>The leased engine: {@code LeaseModelTest} has its leases. {@code ShardScenario} and {@code EditionScenario},
+ *       beside that engine's server, run the product's own code: a shard and its clients; and the servers of a map,
+ *       which of them has which keys, and processes that change that. No answer depends on reports, so no model has
+ *       them.
  * </ul>
  */
 package io.farheap.kv.model;
