@@ -14,6 +14,7 @@ import io.farheap.kv.format.Bucket;
 import io.farheap.kv.format.KeyHash;
 import io.farheap.kv.format.SpaceShape;
 import io.farheap.kv.format.TestKeys;
+import io.farheap.kv.space.MapSessionCounts;
 import io.farheap.remote.QueueOptions;
 import io.farheap.remote.RegisteredBuffer;
 import io.farheap.remote.RemoteQueue;
@@ -96,6 +97,30 @@ class LostBlockTest {
             assertThrows(MapException.class, () -> session.delete(key));
             assertThrows(MapException.class, () -> session.get(other));
             assertEquals(word, word(space, queue, memory, TestKeys.hash(other)), "it is not emptied");
+        }
+    }
+
+    /** The slot of a pointer names another key's block on the lost server by now; the key is in another slot. */
+    @Test
+    void anUpdateByAPointerFindsTheKeyInAnotherSlot() {
+        try (TestSpace space = new TestSpace(2, 1, REGION_BYTES, 1);
+                RemoteQueue queue = space.memory.openQueue(QueueOptions.DEFAULT);
+                RegisteredBuffer memory = space.memory.register(SpaceShape.BUCKET_BYTES);
+                MapSession session = space.map.openSession()) {
+            byte[] other = stored(space, queue, memory, session, 0, 1);
+            byte[] key = stored(space, queue, memory, session, 1, 0);
+            ProbedSlot.point(session, key);
+            long lost = word(space, queue, memory, TestKeys.hash(other));
+            try (ProbedSlot slot = new ProbedSlot(space, key)) {
+                slot.store(0, word(space, queue, memory, TestKeys.hash(key), 1));
+                slot.store(1, lost);
+            }
+            space.stop(1);
+            assertThrows(MapException.class, () -> session.get(other));
+            session.set(key, TestKeys.bytes(2));
+            assertEquals(1, session.requests().counts().of(MapSessionCounts.SWAPS_LOST), "it is by the pointer");
+            assertArrayEquals(TestKeys.bytes(2), session.get(key));
+            assertEquals(lost, word(space, queue, memory, TestKeys.hash(key), 1));
         }
     }
 
