@@ -275,6 +275,28 @@ class PointerTest {
         assertNull(session.get(key));
     }
 
+    /** A pointer was kept while the set with a life had not written the slot's expiry yet. */
+    @Test
+    void anUpdateByAPointerEndsAnExpiryThatTheSlotGotLater() {
+        open(1);
+        session.set(key, value(1), 5000);
+        until(() -> {
+            session.poll((tag, status, found, at, bytes) -> {});
+            return slot.expirySeconds() > 0;
+        });
+        int seconds = (int) slot.expirySeconds();
+        slot.storeExpiry(0);
+        ProbedSlot.point(other, key);
+        slot.storeExpiry(seconds);
+        VerbCounts before = other.posted();
+        other.set(key, value(2));
+        assertEquals(0, other.posted().since(before).reads(), "it is by the pointer");
+        until(() -> {
+            other.poll((tag, status, found, at, bytes) -> {});
+            return slot.expirySeconds() == 0;
+        });
+    }
+
     /** The connection fails at each operation of an update by a pointer in turn. */
     @Needs(Need.SOFTVERBS)
     @ParameterizedTest

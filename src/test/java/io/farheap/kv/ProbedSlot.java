@@ -1,5 +1,6 @@
 package io.farheap.kv;
 
+import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
@@ -96,6 +97,12 @@ final class ProbedSlot implements AutoCloseable {
     /** The expiry that the slot has, in seconds; 0: never. */
     long expirySeconds() {
         return Bucket.expirySeconds(memory.segment().address(), slot());
+    }
+
+    void storeExpiry(int seconds) {
+        int slot = slot();
+        memory.segment().set(JAVA_INT, 0, seconds);
+        execute(true, bucketRegion(), space.shape.bucketAt(hash) + Slot.offset(slot) + Slot.EXPIRY, Integer.BYTES);
     }
 
     /** Begins a move or an eviction of the object. */
