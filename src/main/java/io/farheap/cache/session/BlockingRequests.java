@@ -11,6 +11,7 @@ import io.farheap.cache.contract.Completion;
 import io.farheap.cache.contract.Status;
 import io.farheap.cache.order.RequestBuffer;
 import io.farheap.cache.order.RequestPath;
+import io.farheap.procedure.CallStatus;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
@@ -45,6 +46,7 @@ public final class BlockingRequests implements Completion, CallCompletion {
     private long endAddress;
 
     private int line;
+    private long handle;
     /** The piece whose call failed, as in {@link RangeResult}. */
     private long endPiece;
 
@@ -136,10 +138,23 @@ public final class BlockingRequests implements Completion, CallCompletion {
                 ticket)) {
             progress.awaitProgress();
         }
+        return awaitCall();
+    }
+
+    /** As {@link io.farheap.cache.CacheSession#resumeBlocking}. */
+    public CallResult resume(long stopped, RequestBuffer buffer, long resultAt) {
+        begin();
+        while (!calls.resume(stopped, buffer, resultAt, this, ticket)) {
+            progress.awaitProgress();
+        }
+        return awaitCall();
+    }
+
+    private CallResult awaitCall() {
         while (!done) {
             progress.awaitProgress();
         }
-        return new CallResult(status, code, resultBytes, endAddress, line);
+        return new CallResult(status, code, resultBytes, endAddress, line, handle);
     }
 
     /** As {@link io.farheap.cache.CacheSession#callRangeBlocking}. */
@@ -246,8 +261,19 @@ public final class BlockingRequests implements Completion, CallCompletion {
             resultBytes = bytes;
             endAddress = at;
             line = itsLine;
+            handle = CallResult.NO_HANDLE;
             done = true;
         }
+    }
+
+    @Override
+    public boolean stopped(long token, long itsHandle, long at, int itsLine) {
+        completed(token, CallStatus.STOPPED, 0, 0, at, itsLine);
+        if (token != ticket) {
+            return false;
+        }
+        handle = itsHandle;
+        return true;
     }
 
     private void await(boolean write, long address, long length) {
