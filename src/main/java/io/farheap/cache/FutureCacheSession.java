@@ -123,7 +123,7 @@ public final class FutureCacheSession implements AutoCloseable {
 
     /** Forgets a call that has stopped, as {@link CacheSession#drop} does. */
     public CompletableFuture<Void> drop(long handle) {
-        FutureRequest.Drop request = new FutureRequest.Drop(handle);
+        FutureRequest.DropRequest request = new FutureRequest.DropRequest(handle);
         submit(request);
         return request.future();
     }

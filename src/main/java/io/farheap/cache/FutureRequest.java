@@ -87,12 +87,12 @@ abstract sealed class FutureRequest {
     }
 
     /** Forgets a stopped call. */
-    static final class Drop extends FutureRequest {
+    static final class DropRequest extends FutureRequest {
 
         private final long handle;
         private final CompletableFuture<Void> future = new CompletableFuture<>();
 
-        Drop(long handle) {
+        DropRequest(long handle) {
             // It changes nothing of the cache, and waits for no request.
             super(0, 0);
             this.handle = handle;
@@ -178,7 +178,7 @@ abstract sealed class FutureRequest {
             if (procedure == null) {
                 return session.core()
                         .calls
-                        .resume(handle, memory.address(), result.byteSize(), new Ending(ended), 0);
+                        .resume(handle, memory.address(), result.byteSize(), new EndedCall(ended), 0);
             }
             MemorySegment.copy(arguments, 0, memory, 0, arguments.byteSize());
             MappedFaults.raise(arguments);
@@ -193,15 +193,15 @@ abstract sealed class FutureRequest {
                     (int) arguments.byteSize(),
                     memory.address() + arguments.byteSize(),
                     (int) result.byteSize(),
-                    new Ending(ended),
+                    new EndedCall(ended),
                     0);
         }
 
-        private final class Ending implements CallCompletion {
+        private final class EndedCall implements CallCompletion {
 
             private final Consumer<FutureRequest> ended;
 
-            Ending(Consumer<FutureRequest> ended) {
+            EndedCall(Consumer<FutureRequest> ended) {
                 this.ended = ended;
             }
 

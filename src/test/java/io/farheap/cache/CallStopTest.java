@@ -52,7 +52,7 @@ class CallStopTest {
     }
 
     /** Records what calls are called back with. */
-    private static final class Ends implements CallCompletion {
+    private static final class RecordedEnds implements CallCompletion {
 
         final List<CallResult> all = new ArrayList<>();
         final List<Long> tokens = new ArrayList<>();
@@ -301,7 +301,7 @@ class CallStopTest {
             assertEquals(5, seen[1], "six stops");
             assertEquals(all, caller.result());
 
-            Ends refuses = new Ends();
+            RecordedEnds refuses = new RecordedEnds();
             refuses.keeps = false;
             caller.arguments(8, 0);
             assertTrue(caller.session.call(sum, 8, caller.buffer, 0, 16, 64, 8, refuses, 0));
@@ -401,7 +401,7 @@ class CallStopTest {
             caller.buffer.segment().set(JAVA_LONG, 1024, 700);
             int[] written = new int[1];
             assertTrue(session.write(REGION + 8, caller.buffer, 1024, 8, (token, status) -> written[0]++, 0));
-            Ends ends = new Ends();
+            RecordedEnds ends = new RecordedEnds();
             if (unordered) {
                 assertTrue(session.resume(stopped.handle(), caller.buffer, 64, ends, 9));
             }
@@ -483,7 +483,7 @@ class CallStopTest {
             Procedure sum = sum(cache, Procedures.STOP);
             long all = caller.list(2, 2);
             CacheProcedures procedures = Fields.get(cache, "procedures", CacheProcedures.class);
-            Ends ends = new Ends();
+            RecordedEnds ends = new RecordedEnds();
             procedures.moving(1, () -> {
                 caller.arguments(8, 0);
                 assertTrue(caller.session.call(sum, 8, caller.buffer, 0, 16, 64, 8, ends, 0));
@@ -548,7 +548,7 @@ class CallStopTest {
             CallResult stopped = stop(caller, sum);
             cache.procedures().unregister(sum);
             Procedure next = replaced ? sum(cache, Procedures.SESSION) : null;
-            Ends ends = new Ends();
+            RecordedEnds ends = new RecordedEnds();
             assertTrue(caller.session.resume(stopped.handle(), caller.buffer, 64, ends, 5));
             assertEquals(List.of(), ends.all, "no callback outside of a poll");
             caller.session.drain();
@@ -604,7 +604,7 @@ class CallStopTest {
             long all = caller.list(4, 2);
             CallResult stopped = stop(caller, sum);
             while (stopped.status() == CallStatus.STOPPED) {
-                Ends ends = new Ends();
+                RecordedEnds ends = new RecordedEnds();
                 assertTrue(caller.session.resume(stopped.handle(), caller.buffer, 64, ends, 0));
                 caller.session.flush();
                 CallLinks links = Fields.get(calls(caller), "links", CallLinks.class);
@@ -628,7 +628,7 @@ class CallStopTest {
         try (Cluster cluster = cluster(1, 1);
                 Cache cache = cache(cluster)) {
             Procedure sum = sum(cache, Procedures.STOP);
-            Ends ends = new Ends();
+            RecordedEnds ends = new RecordedEnds();
             Caller caller = new Caller(cache);
             caller.list(2, 2);
             for (int i = 0; i < MOST; i++) {
