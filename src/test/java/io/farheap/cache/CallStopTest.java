@@ -655,6 +655,36 @@ class CallStopTest {
         }
     }
 
+    /** The caller gets no handle, so the session keeps no call for it. */
+    @Test
+    void aBlockingCallThatAnotherCallbackEndsIsForgottenWhenItStops() {
+        try (Cluster cluster = cluster(1, 1);
+                Cache cache = cache(cluster);
+                Caller caller = new Caller(cache)) {
+            Procedure sum = sum(cache, Procedures.STOP);
+            caller.list(2, 2);
+            CacheProcedures procedures = Fields.get(cache, "procedures", CacheProcedures.class);
+            procedures.moving(1, () -> {
+                assertTrue(caller.session.read(
+                        0,
+                        caller.buffer,
+                        1024,
+                        8,
+                        (token, status) -> {
+                            throw new IllegalCallerException("the callback's");
+                        },
+                        0));
+                // The call waits for the region until this returns.
+                assertThrows(IllegalCallerException.class, () -> caller.call(sum, 8, 8, 0));
+                return true;
+            });
+            long before = cache.callCounts().ended(CallStatus.STOPPED);
+            caller.session.drain();
+            assertEquals(before + 1, cache.callCounts().ended(CallStatus.STOPPED));
+            assertEquals(0, caller.session.stopped());
+        }
+    }
+
     @Test
     void futuresResumeAndDrop() {
         try (Cluster cluster = cluster(1, 1);

@@ -151,8 +151,15 @@ public final class BlockingRequests implements Completion, CallCompletion {
     }
 
     private CallResult awaitCall() {
-        while (!done) {
-            progress.awaitProgress();
+        try {
+            while (!done) {
+                progress.awaitProgress();
+            }
+        } finally {
+            if (!done) {
+                // Another callback has thrown: the caller would not get the handle if the call stopped later.
+                ticket++;
+            }
         }
         return new CallResult(status, code, resultBytes, endAddress, line, handle);
     }

@@ -100,7 +100,7 @@ public final class CallRequests {
         try {
             admission.checkBuffer(buffer, resultAt, admission.calls().stoppedResultBytes(handle));
             admission.checkOpen(buffer);
-            return resume(handle, buffer, buffer.address() + resultAt, completion, token);
+            return makeRest(handle, buffer, buffer.address() + resultAt, completion, token);
         } finally {
             admission.exit(entered);
         }
@@ -121,13 +121,13 @@ public final class CallRequests {
                         + needed + "; resume it with as many");
             }
             admission.refuseWhileClosing();
-            return resume(handle, null, result, completion, token);
+            return makeRest(handle, null, result, completion, token);
         } finally {
             admission.exit(entered);
         }
     }
 
-    private boolean resume(
+    private boolean makeRest(
             long handle, @Nullable RequestBuffer buffer, long result, CallCompletion completion, long token) {
         return admission.calls()
                 .resume(admission.path(), admission.capacity(), handle, buffer, result, completion, token);
