@@ -66,8 +66,9 @@ public final class Procedures {
     /** As {@link #register(Class, int)}, with the bytes of a class file. */
     public Procedure register(byte[] classFile, int flags) {
         if ((flags & ~FLAGS) != 0 || (flags & MODES) == MODES) {
-            throw new IllegalArgumentException("flags " + flags
-                    + " of a procedure; they are READS or WRITES, with UNORDERED and one of SESSION and STOP as wanted");
+            throw new IllegalArgumentException(
+                    "flags " + flags
+                            + " of a procedure; they are READS or WRITES, with UNORDERED and one of SESSION and STOP as wanted");
         }
         byte[] own = classFile.clone();
         Translation translation = Translator.translate(own, Translator.Limits.DEFAULT);

@@ -129,8 +129,7 @@ class CallAllocationTest {
                 load = cache.procedures().register(TestProcedures.Load.class, Procedures.READS);
                 spin = cache.procedures().register(TestProcedures.Spin.class, Procedures.READS);
                 sum = cache.procedures().register(TestProcedures.Sum.class, Procedures.READS);
-                stops = cache.procedures()
-                        .register(TestProcedures.Sum.class, Procedures.READS | Procedures.STOP);
+                stops = cache.procedures().register(TestProcedures.Sum.class, Procedures.READS | Procedures.STOP);
                 sumOfPiece = cache.procedures().register(TestProcedures.SumOfPiece.class, Procedures.READS);
                 if (kind == Kind.STOLEN) {
                     awaitHelp(cluster);

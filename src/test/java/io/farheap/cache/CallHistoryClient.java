@@ -217,7 +217,9 @@ final class CallHistoryClient implements Runnable {
         return free.poll();
     }
 
-    /** Resumes the calls that have stopped at another server, as far as there is room and no request is in their way. */
+    /**
+     * Resumes the calls that have stopped at another server, as far as there is room and no request is in their way.
+     */
     private void resumeStopped() {
         for (int i = stopped.size(); i > 0; i--) {
             HistoryCall call = stopped.remove();

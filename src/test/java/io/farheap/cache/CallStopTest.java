@@ -127,7 +127,10 @@ class CallStopTest {
     }
 
     private static void assertStatus(int expected, CallResult ended) {
-        assertEquals(CallStatus.describe(expected), ended.describe().split(";|,", 2)[0].trim(), ended.describe());
+        assertEquals(
+                CallStatus.describe(expected),
+                ended.describe().split(";|,", 2)[0].trim(),
+                ended.describe());
     }
 
     private static void assertNoHandle(Caller caller, long handle) {
@@ -236,7 +239,8 @@ class CallStopTest {
             for (int i = 0; i < MOST; i++) {
                 stopped.add(stop(caller, sum));
             }
-            assertEquals(MOST, stopped.stream().map(CallResult::handle).distinct().count());
+            assertEquals(
+                    MOST, stopped.stream().map(CallResult::handle).distinct().count());
             assertEquals(MOST, caller.session.stopped());
             CallResult beyond = stop(caller, sum);
             assertEquals(CallResult.NO_HANDLE, beyond.handle());
@@ -435,8 +439,8 @@ class CallStopTest {
                     CallStatus.OUT_OF_RANGE,
                     caller.session.callBlocking(sum, 8, from, REGION, caller.buffer, 0, 16, 64, 8));
             caller.arguments(Caller.node(1, 2), 0);
-            CallResult stopped = caller.session.callBlocking(
-                    sum, REGION, 40, Caller.node(1, 2), caller.buffer, 0, 16, 64, 8);
+            CallResult stopped =
+                    caller.session.callBlocking(sum, REGION, 40, Caller.node(1, 2), caller.buffer, 0, 16, 64, 8);
             assertStatus(CallStatus.STOPPED, stopped);
             assertEquals(Caller.node(2, 2) + 8, stopped.address());
             assertStatus(CallStatus.OUT_OF_RANGE, resume(caller, stopped));
@@ -583,8 +587,7 @@ class CallStopTest {
 
             cache.reshape(REGION);
             CallResult ended = resume(caller, beyond);
-            assertEquals(
-                    new CallResult(CallStatus.OUT_OF_RANGE, 0, 0, beyond.address(), beyond.line()), ended);
+            assertEquals(new CallResult(CallStatus.OUT_OF_RANGE, 0, 0, beyond.address(), beyond.line()), ended);
             CallResult back = resume(caller, within);
             assertStatus(CallStatus.OUT_OF_RANGE, back);
             assertEquals(head + 32, back.address());
@@ -707,7 +710,8 @@ class CallStopTest {
             assertFails(() -> futures.drop(first).join());
 
             long second = futures.call(sum, 8, arguments, room).join().handle();
-            assertFails(() -> futures.resume(second, MemorySegment.ofArray(new int[1])).join());
+            assertFails(() ->
+                    futures.resume(second, MemorySegment.ofArray(new int[1])).join());
             futures.drop(second).join();
             assertFails(() -> futures.resume(second, room).join());
         }

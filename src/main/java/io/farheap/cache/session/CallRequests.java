@@ -93,8 +93,7 @@ public final class CallRequests {
     }
 
     /** As {@link io.farheap.cache.CacheSession#resume}. */
-    public boolean resume(
-            long handle, RequestBuffer buffer, long resultAt, CallCompletion completion, long token) {
+    public boolean resume(long handle, RequestBuffer buffer, long resultAt, CallCompletion completion, long token) {
         checkCompletion(completion);
         boolean entered = admission.enter();
         try {
@@ -129,7 +128,8 @@ public final class CallRequests {
 
     private boolean makeRest(
             long handle, @Nullable RequestBuffer buffer, long result, CallCompletion completion, long token) {
-        return admission.calls()
+        return admission
+                .calls()
                 .resume(admission.path(), admission.capacity(), handle, buffer, result, completion, token);
     }
 
