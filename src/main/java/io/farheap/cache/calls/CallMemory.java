@@ -18,6 +18,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class CallMemory implements AutoCloseable {
 
+    /** A context may have so many bytes: a message to a server with it fits into a record. */
+    static final int MOST_CONTEXT_BYTES = CallFormat.RECORD_BYTES - CallFormat.CALL_BYTES;
+
     private final Arena arena = Arena.ofShared();
     private final long bytes;
     private final MemorySegment first;

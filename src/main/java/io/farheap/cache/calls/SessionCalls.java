@@ -519,6 +519,11 @@ public final class SessionCalls implements AutoCloseable {
     // As in goOn.
     @SuppressWarnings("NullAway")
     private void left(SessionCall call, long at, int bytes, int line) {
+        if (bytes > CallMemory.MOST_CONTEXT_BYTES) {
+            // No context is as long: its message to another server would not fit into a record.
+            end(call, CallStatus.LOST, 0, 0, CallResult.NOWHERE, 0);
+            return;
+        }
         if (at < call.from || at >= call.from + call.span || bytes < 1) {
             end(call, CallStatus.OUT_OF_RANGE, 0, 0, at, line);
             return;
@@ -691,7 +696,7 @@ public final class SessionCalls implements AutoCloseable {
             RemoteServer server = moves ? null : server(at);
             boolean leaves = call.procedure.stops() && mayCross(call, at, moves, server)
                     || server != null && call.procedure.runsOn(server) && server != call.lacking;
-            if (!leaves || bytes > CallFormat.RECORD_BYTES - CallFormat.CALL_BYTES) {
+            if (!leaves || bytes > CallMemory.MOST_CONTEXT_BYTES) {
                 return false;
             }
             context.save(memory.answers(call), CallMemory.contextAt(call));
