@@ -617,19 +617,26 @@ public final class SessionCalls implements AutoCloseable {
             return false;
         }
         SessionCall call = calls.take(called, stopped.address, from, span, user, done, itsToken);
-        give(call, 0, 0, resultAt, stopped.resultBytes);
-        memory.resume(call, stopped);
-        call.line = stopped.line;
-        if (!called.registered()) {
-            call.end = CallStatus.INCOMPLETE;
-        } else if (stopped.address >= from + span) {
-            call.end = CallStatus.OUT_OF_RANGE;
-        } else if (!goOn(call, false) && links.full(server(stopped.address))) {
-            calls.release(call);
-            return false;
+        boolean taken = false;
+        try {
+            give(call, 0, 0, resultAt, stopped.resultBytes);
+            memory.resume(call, stopped);
+            call.line = stopped.line;
+            if (!called.registered()) {
+                call.end = CallStatus.INCOMPLETE;
+            } else if (stopped.address >= from + span) {
+                call.end = CallStatus.OUT_OF_RANGE;
+            }
+            taken = call.end != CallStatus.DONE || goOn(call, false) || !links.full(server(stopped.address));
+        } finally {
+            // The call has one holder, also after an exception: its place or its handle.
+            if (taken || call.state != SessionCall.KEPT) {
+                stops.forget(stopped);
+            } else {
+                calls.release(call);
+            }
         }
-        stops.forget(stopped);
-        return true;
+        return taken;
     }
 
     private void endUnresumed(SessionCall call) {
