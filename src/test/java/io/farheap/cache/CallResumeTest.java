@@ -74,8 +74,7 @@ class CallResumeTest {
     }
 
     private Procedure sum(int flags) {
-        return cache.procedures()
-                .register(TestProcedures.SumSince.class, Procedures.READS | Procedures.STOP | flags);
+        return cache.procedures().register(TestProcedures.SumSince.class, Procedures.READS | Procedures.STOP | flags);
     }
 
     private Procedure load() {
@@ -214,27 +213,25 @@ class CallResumeTest {
             assertResumes(new CallResult(CallStatus.STOPPED, 0, 0, REGION + 16, 0, handle[0]));
         } else {
             assertThrows(
-                    IllegalArgumentException.class,
-                    () -> session.resume(handle[0], caller.buffer, 64, stored, 9));
+                    IllegalArgumentException.class, () -> session.resume(handle[0], caller.buffer, 64, stored, 9));
         }
     }
 
     /** The call is not taken as well: its rest would run twice. */
     @Test
     void afterAnException() throws IllegalAccessException {
-        Procedure both = cache.procedures()
-                .register(CallStopTest.AddToBoth.class, Procedures.WRITES | Procedures.STOP);
+        Procedure both = cache.procedures().register(CallStopTest.AddToBoth.class, Procedures.WRITES | Procedures.STOP);
         CallResult stopped = caller.call(both, 0, 1024, REGION + 1024);
         assertEquals(CallStatus.STOPPED, stopped.status());
         CallLinks links = Fields.get(session.core().admission.calls().all(), "links", CallLinks.class);
-        Field all = Fields.field(links, "links");
-        Object before = all.get(links);
+        Field array = Fields.field(links, "links");
+        Object before = array.get(links);
         OrderedEnds ends = new OrderedEnds();
-        all.set(links, null);
+        array.set(links, null);
         try {
             assertThrows(NullPointerException.class, () -> resume(stopped, ends));
         } finally {
-            all.set(links, before);
+            array.set(links, before);
         }
         assertEquals(0, session.pending());
         assertEquals(1, session.stopped());
