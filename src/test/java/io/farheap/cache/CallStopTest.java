@@ -688,6 +688,69 @@ class CallStopTest {
         }
     }
 
+    /** It has stopped, and in the same poll the callback of a call in a later place fails. */
+    @Test
+    void aBlockingCallThatAnotherCallbackEndsIsForgottenAfterItsStop() {
+        try (Cluster cluster = cluster(1, 1);
+                Cache cache = cache(cluster);
+                Caller caller = new Caller(cache)) {
+            CacheSession session = caller.session;
+            Procedure sum = sum(cache, Procedures.STOP);
+            Procedure load = cache.procedures().register(TestProcedures.Load.class, Procedures.READS);
+            caller.list(2, 2);
+            CacheProcedures procedures = Fields.get(cache, "procedures", CacheProcedures.class);
+            CallCompletion fails = new CallCompletion() {
+                @Override
+                public void completed(long token, int status, int code, int bytes) {}
+
+                @Override
+                public boolean stopped(long token, long handle, long address, int line) {
+                    throw new IllegalCallerException("the callback's");
+                }
+            };
+            procedures.moving(1, () -> {
+                long before = cache.callCounts().held();
+                // Calls follow one another in the first place until two others have come to the region that moves.
+                CallCompletion looks = new CallCompletion() {
+                    @Override
+                    public void completed(long token, int status, int code, int bytes) {
+                        if (cache.callCounts().held() >= before + 2) {
+                            endMove(procedures);
+                        } else {
+                            assertTrue(session.call(load, 0, caller.buffer, 1024, 8, 1032, 8, this, 0));
+                        }
+                    }
+                };
+                caller.buffer.segment().set(JAVA_LONG, 1024, 8);
+                assertTrue(session.call(load, 0, caller.buffer, 1024, 8, 1032, 8, looks, 0));
+                // This call leaves the second place to the blocking call, before that of the call whose callback fails.
+                int[] loaded = new int[1];
+                assertTrue(session.call(
+                        load, 0, caller.buffer, 1024, 8, 1032, 8, (token, status, code, bytes) -> loaded[0]++, 0));
+                caller.arguments(8, 0);
+                assertTrue(session.call(sum, 8, caller.buffer, 0, 16, 64, 8, fails, 0));
+                while (loaded[0] == 0 || cache.callCounts().held() == before) {
+                    session.poll();
+                }
+                long stops = cache.callCounts().ended(CallStatus.STOPPED);
+                assertThrows(IllegalCallerException.class, () -> caller.call(sum, 8, 8, 0));
+                assertEquals(stops + 2, cache.callCounts().ended(CallStatus.STOPPED));
+                return true;
+            });
+            assertEquals(0, session.stopped());
+            assertEquals(0, session.pending());
+        }
+    }
+
+    /** Sessions see from now on that no region moves. */
+    private static void endMove(CacheProcedures procedures) {
+        try {
+            Fields.field(procedures, "moving").set(procedures, -1);
+        } catch (IllegalAccessException e) {
+            throw new AssertionError(e);
+        }
+    }
+
     @Test
     void futuresResumeAndDrop() {
         try (Cluster cluster = cluster(1, 1);

@@ -11,6 +11,7 @@ import io.farheap.cache.contract.Completion;
 import io.farheap.cache.contract.Status;
 import io.farheap.cache.order.RequestBuffer;
 import io.farheap.cache.order.RequestPath;
+import io.farheap.lifetime.Closeables;
 import io.farheap.procedure.CallStatus;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
@@ -155,11 +156,13 @@ public final class BlockingRequests implements Completion, CallCompletion {
             while (!done) {
                 progress.awaitProgress();
             }
-        } finally {
-            if (!done) {
-                // Another callback has thrown: the caller would not get the handle if the call stopped later.
-                ticket++;
+        } catch (Throwable e) {
+            // Another callback has thrown: the caller does not get the handle if the call stops later, or has stopped.
+            ticket++;
+            if (done && handle != CallResult.NO_HANDLE) {
+                Closeables.after(e, () -> calls.drop(handle));
             }
+            throw e;
         }
         return new CallResult(status, code, resultBytes, endAddress, line, handle);
     }
