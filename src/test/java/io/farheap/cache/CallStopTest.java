@@ -658,6 +658,27 @@ class CallStopTest {
         }
     }
 
+    /** It gets no handle, which nothing could use any more. */
+    @Test
+    void aCallThatStopsWhileItsSessionClosesEnds() {
+        try (Cluster cluster = cluster(1, 1);
+                Cache cache = cache(cluster)) {
+            Procedure sum = sum(cache, Procedures.STOP);
+            RecordedEnds ends = new RecordedEnds();
+            CallResult first;
+            try (Caller caller = new Caller(cache)) {
+                caller.list(2, 2);
+                // It connects the session to the server, so the next call is on its way when the session closes.
+                first = stop(caller, sum);
+                caller.session.drop(first.handle());
+                caller.arguments(8, 0);
+                assertTrue(caller.session.call(sum, 8, caller.buffer, 0, 16, 64, 8, ends, 0));
+            }
+            assertEquals(
+                    List.of(new CallResult(CallStatus.STOPPED, 0, 0, first.address(), first.line())), ends.all);
+        }
+    }
+
     /** The caller gets no handle, so the session keeps no call for it. */
     @Test
     void aBlockingCallThatAnotherCallbackEndsIsForgottenWhenItStops() {

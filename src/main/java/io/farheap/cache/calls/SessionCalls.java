@@ -86,6 +86,8 @@ public final class SessionCalls implements AutoCloseable {
     private final CallTally tally;
     private final CallTally.Counter counts;
     private int ended;
+    /** Whether the session closes: a call that stops then has no handle, since nothing could resume it. */
+    private boolean closing;
 
     public SessionCalls(CallHost cache, LocalCalls.AccessIssuer requests, OwnerGate gate, Runnable wake) {
         this.table = cache.table();
@@ -556,7 +558,7 @@ public final class SessionCalls implements AutoCloseable {
     // As in goOn.
     @SuppressWarnings("NullAway")
     private void stop(SessionCall call) {
-        long handle = memory.stop(call, stops);
+        long handle = closing ? CallResult.NO_HANDLE : memory.stop(call, stops);
         if (handle == CallResult.NO_HANDLE) {
             end(call, CallStatus.STOPPED, 0, 0, call.address, call.line);
             return;
@@ -805,10 +807,11 @@ public final class SessionCalls implements AutoCloseable {
     }
 
     /**
-     * Ends all calls that are kept, and ranges that have calls left to make. Exceptions of callbacks are thrown in the
-     * end.
+     * Ends all calls that are kept, and ranges that have calls left to make, since the session closes. Exceptions of
+     * callbacks are thrown in the end.
      */
     void abandonUnposted() {
+        closing = true;
         List<AutoCloseable> ends = new ArrayList<>();
         for (int i = 0; i < MOST; i++) {
             SessionCall call = calls.get(i);
