@@ -597,6 +597,30 @@ class CallStopTest {
         }
     }
 
+    /** The call's footprint does not have the address that it was sent to, so the cache may become smaller. */
+    @Test
+    void aCallStopsAfterTheCacheHasGivenUpTheAddressThatItWasSentTo() {
+        try (Cluster cluster = cluster(1, 1);
+                Cache cache = cache(cluster);
+                Caller caller = new Caller(cache)) {
+            Procedure sum = sum(cache, Procedures.STOP);
+            long all = caller.list(3, 1);
+            caller.arguments(8, 0);
+            CallResult first = caller.session.callBlocking(sum, REGION, 0, REGION, caller.buffer, 0, 16, 64, 8);
+            assertStatus(CallStatus.STOPPED, first);
+            caller.session.drop(first.handle());
+            RecordedEnds ends = new RecordedEnds();
+            assertTrue(caller.session.call(sum, REGION, 0, REGION, caller.buffer, 0, 16, 64, 8, ends, 0));
+            caller.session.flush();
+            cache.reshape(REGION);
+            caller.session.drain();
+            assertStatus(CallStatus.STOPPED, ends.last());
+            assertEquals(first.address(), ends.last().address());
+            assertStatus(CallStatus.DONE, resume(caller, ends.last()));
+            assertEquals(all, caller.result());
+        }
+    }
+
     /** The session has the context that the resumed call was sent with. */
     @Test
     void aReadingCallIsMadeOnceMoreBehindItsStop() {

@@ -240,9 +240,13 @@ public final class SessionCalls implements AutoCloseable {
         }
     }
 
+    /**
+     * The server of an address. Null if it is in a region that is split, or in none: the address that a call was sent
+     * to may be outside of its footprint, and keeps no cache from becoming smaller.
+     */
     private @Nullable RemoteServer server(long at) {
-        RegionEntry entry = table.get(table.indexOf(at));
-        return entry.isSplit() ? null : entry.copy().server();
+        RegionEntry entry = table.find(table.indexOf(at));
+        return entry == null || entry.isSplit() ? null : entry.copy().server();
     }
 
     /**
