@@ -11,6 +11,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.farheap.cache.calls.CacheProcedures;
 import io.farheap.cache.calls.CallLink;
 import io.farheap.cache.calls.CallLinks;
+import io.farheap.cache.calls.CallTable;
+import io.farheap.cache.calls.SessionCall;
 import io.farheap.cache.calls.SessionCalls;
 import io.farheap.cache.contract.CallCompletion;
 import io.farheap.cache.contract.CallResult;
@@ -23,9 +25,11 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -628,17 +632,26 @@ class CallStopTest {
                 Cache cache = cache(cluster);
                 Caller caller = new Caller(cache)) {
             Procedure sum = sum(cache, Procedures.STOP);
+            Procedure load = cache.procedures().register(TestProcedures.Load.class, Procedures.READS);
             long all = caller.list(4, 2);
             CallResult stopped = stop(caller, sum);
             while (stopped.status() == CallStatus.STOPPED) {
+                // The session is connected to both servers, so the call is sent at once.
+                assertStatus(CallStatus.DONE, caller.call(load, 0, 8));
+                assertStatus(CallStatus.DONE, caller.call(load, REGION, REGION + 8));
                 RecordedEnds ends = new RecordedEnds();
                 assertTrue(caller.session.resume(stopped.handle(), caller.buffer, 64, ends, 0));
                 caller.session.flush();
+                CallTable table = Fields.get(calls(caller), "calls", CallTable.class);
+                SessionCall sent = table.get(0);
+                assertEquals(SessionCall.SENT, sent.state);
                 CallLinks links = Fields.get(calls(caller), "links", CallLinks.class);
                 for (CallLink link : Fields.get(links, "links", CallLink[].class)) {
                     link.lose();
                 }
                 caller.session.drain();
+                // Its place counts the connections that were lost under it until another call takes it.
+                assertEquals((byte) 1, Fields.get(sent, "tries", Byte.class));
                 stopped = ends.last();
             }
             assertStatus(CallStatus.DONE, stopped);
@@ -822,6 +835,39 @@ class CallStopTest {
                     futures.resume(second, MemorySegment.ofArray(new int[1])).join());
             futures.drop(second).join();
             assertFails(() -> futures.resume(second, room).join());
+        }
+    }
+
+    /** The application does not get the handle, so the session keeps no call for it. */
+    @Test
+    void aCancelledFutureForgetsItsCallWhenItStops() {
+        try (Cluster cluster = cluster(1, 1);
+                Cache cache = cache(cluster);
+                Caller caller = new Caller(cache);
+                FutureCacheSession futures = cache.openFutureSession()) {
+            Procedure sum = sum(cache, Procedures.STOP);
+            caller.list(2, 2);
+            MemorySegment arguments = MemorySegment.ofArray(new long[] {8, 0});
+            MemorySegment room = MemorySegment.ofArray(new long[1]);
+            CacheProcedures procedures = Fields.get(cache, "procedures", CacheProcedures.class);
+            procedures.moving(1, () -> {
+                CompletableFuture<CallResult> cancelled = futures.call(sum, 8, arguments, room);
+                await(() -> cache.callCounts().held() > 0);
+                return cancelled.cancel(false);
+            });
+            await(() -> cache.callCounts().ended(CallStatus.STOPPED) > 0);
+            // The session handles this request when the callback of the stop has returned.
+            futures.read(0, room).join();
+            CacheSession session = Fields.get(futures, "session", CacheSession.class);
+            assertEquals(0, session.core().admission.calls().stopped());
+        }
+    }
+
+    /** Waits for a condition, at most until the test's time limit. */
+    private static void await(BooleanSupplier condition) {
+        while (!condition.getAsBoolean()) {
+            assertFalse(Thread.interrupted(), "what is waited for does not happen");
+            Thread.onSpinWait();
         }
     }
 

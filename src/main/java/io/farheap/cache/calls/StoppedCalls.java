@@ -87,7 +87,7 @@ final class StoppedCalls {
      *
      * @param records contains the call's context
      * @param arena of the memory for contexts
-     * @return the call's handle, or {@link CallStatus#NO_HANDLE} if there is no room or no memory for it
+     * @return the call's handle, or {@link CallResult#NO_HANDLE} if there is no room or no memory for it
      */
     long keep(SessionCall call, MemorySegment records, long contextAt, Arena arena) {
         if (freeCount == 0) {
