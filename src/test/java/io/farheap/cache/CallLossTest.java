@@ -1,10 +1,12 @@
 package io.farheap.cache;
 
+import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.cache.calls.CacheProcedures;
 import io.farheap.cache.calls.CallHost;
 import io.farheap.cache.calls.CallLink;
 import io.farheap.cache.calls.CallLinks;
@@ -19,11 +21,14 @@ import io.farheap.control.ControlException.Code;
 import io.farheap.memory.NativeMemory;
 import io.farheap.procedure.CallStatus;
 import io.farheap.procedure.format.CallFormat;
+import io.farheap.remote.contract.Outcome;
+import io.farheap.remote.contract.ReplyHandler;
 import io.farheap.remote.queue.RpcLane;
 import io.farheap.rpc.batch.BatchConnection;
 import io.farheap.server.contract.ServedCode;
 import io.farheap.testing.Fields;
 import io.farheap.testing.PlaneProxy;
+import java.lang.foreign.MemorySegment;
 import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -245,6 +250,44 @@ class CallLossTest {
         }
         fail(session);
         return true;
+    }
+
+    /** Its server has answered that the call has left it, with more than the context that a message has room for. */
+    @Test
+    void aCallWithTooLongAContextIsLost() {
+        try (Cluster cluster = cluster(1);
+                Cache cache = cache(cluster, 1);
+                Caller caller = new Caller(cache)) {
+            Procedure load = cache.procedures().register(TestProcedures.Load.class, Procedures.READS);
+            CacheProcedures procedures = Fields.get(cache, "procedures", CacheProcedures.class);
+            int[] ended = {-1};
+            // The region moves, so that the call is in its place, the first, and no server answers it.
+            procedures.moving(0, () -> {
+                caller.arguments(8);
+                assertTrue(caller.session.call(
+                        load, 0, caller.buffer, 0, 8, 64, 8, (token, status, code, bytes) -> ended[0] = status, 0));
+                answer(caller.session, 8, CallFormat.RECORD_BYTES);
+                return true;
+            });
+            assertEquals(CallStatus.LOST, ended[0]);
+            assertEquals(CallStatus.DONE, caller.call(load, 0, 8).status());
+        }
+    }
+
+    /** Hands the session an answer of a server to the call in its first place: that it has left for an address. */
+    private static void answer(CacheSession session, long address, int bytes) {
+        SessionCalls calls = session.core().admission.calls().all();
+        Object memory = Fields.get(calls, "memory", Object.class);
+        MemorySegment answer = Fields.get(memory, "first", MemorySegment.class);
+        answer.set(JAVA_INT, 0, CallFormat.LEFT);
+        answer.set(JAVA_INT, 4, 0);
+        answer.set(JAVA_LONG, 8, address);
+        boolean entered = session.core().admission.enter();
+        try {
+            Fields.get(calls, "handler", ReplyHandler.class).completed(0, Outcome.DONE, bytes);
+        } finally {
+            session.core().admission.exit(entered);
+        }
     }
 
     /** The session has not looked for the call's answer when the cache leaves the server. */
