@@ -403,7 +403,8 @@ public final class CacheSession implements AutoCloseable {
      *
      * <p>The call has its context, as far as its footprint and the fuel that it has used. If the cache has become
      * smaller, the part of its footprint that is left counts: an address beyond it ends the call as
-     * {@code OUT_OF_RANGE}. If its procedure is not registered any more, the call ends as {@code INCOMPLETE}.
+     * {@code OUT_OF_RANGE}, also while {@link Cache#reshape(long)} waits to make it smaller. If its procedure is not
+     * registered any more, the call ends as {@code INCOMPLETE}.
      *
      * @param handle as {@link CallCompletion#stopped} received it; good once, in this session
      * @param buffer receives the result, as long as the call was made for; the range belongs to the call until its

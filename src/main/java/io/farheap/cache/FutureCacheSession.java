@@ -111,7 +111,8 @@ public final class FutureCacheSession implements AutoCloseable {
     }
 
     /**
-     * Continues a call that has stopped, as {@link CacheSession#resume} does.
+     * Continues a call that has stopped, as {@link CacheSession#resume} does. If it has to wait before it continues,
+     * later requests of this object wait behind it as behind one whose footprint is the whole cache.
      *
      * @param handle of the {@link CallResult} of a future of this session
      * @param result as {@link #call}; at least as long as the call was made with

@@ -38,8 +38,9 @@ public interface CallCompletion {
      *     on; or {@link io.farheap.cache.CacheSession#drop} forgets it
      * @param address the cache address at which it has stopped
      * @param line as {@link CallResult#line}
-     * @return whether the application keeps the handle; if not, the session forgets the call, unless it was resumed. If
-     *     this throws an exception, the session forgets it, too
+     * @return whether the application keeps the handle; if not, the session forgets the call, unless it was resumed: so
+     *     true if this has tried to resume it, and there was no room. If this throws an exception, the session forgets
+     *     it, too
      */
     default boolean stopped(long token, long handle, long address, int line) {
         completed(token, CallStatus.STOPPED, 0, 0, address, line);

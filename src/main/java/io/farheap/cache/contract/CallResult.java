@@ -17,7 +17,8 @@ import java.util.function.LongBinaryOperator;
  *     arguments, result or scratch memory ended it, that offset; {@link #NOWHERE} if there is none
  * @param line the line of the procedure's source at which the call ended; 0 if that is unknown
  * @param handle by which the call can be {@linkplain io.farheap.cache.CacheSession#resume resumed}, once, if it has
- *     stopped; {@link #NO_HANDLE} if it cannot
+ *     stopped; {@link #NO_HANDLE} if it cannot. Until it is resumed or {@linkplain io.farheap.cache.CacheSession#drop
+ *     dropped}, it has one of the 64 places that a session has for stopped calls
  */
 public record CallResult(int status, int code, int bytes, long address, int line, long handle) {
 
