@@ -237,7 +237,9 @@ public final class GetSteps implements RequestSteps {
             return false;
         }
         int slot = operations.slot[place];
-        boolean expires = Bucket.expirySeconds(operations.bucket(place), slot) != 0;
+        // A set with a life says so in the slot only after it has ended.
+        boolean expires = Bucket.expirySeconds(operations.bucket(place), slot) != 0
+                || BlockFormat.expiryMillis(ALL, operations.blockCopy(place)) != 0;
         if (SlotWord.hasPointers(word) || pointers.isBounded()) {
             pointers.keep(hash, word, slot, expires, operations.era(place), operations.asked[place], known);
         } else {

@@ -456,6 +456,12 @@ abstract class SetSteps implements RequestSteps {
             updated(place);
             return;
         }
+        if (operations.step[place] == REPLACED) {
+            // The block may be another key's. The slot says so, or the bucket has the key elsewhere.
+            operations.isOver(place, RequestColumns.REFUSED);
+            lookAnew(place);
+            return;
+        }
         boolean passes = mayBeOfAnother(place);
         leaveStep(place);
         if (passes) {

@@ -469,9 +469,10 @@ public final class PointerCache implements AutoCloseable {
         long now = clock.getAsLong() | 1;
         all.set(JAVA_INT, set + FLOOR_LOW, (int) now);
         all.set(JAVA_INT, set + FLOOR_HIGH, (int) (now >>> Integer.SIZE));
-        // Two threads that note a key at a time may give it two entries.
+        // Two threads that note a key at a time may give it two entries; and an entry that another key has taken may
+        // still have this one's pointer, and be this one's again.
         for (long entry = set; entry < set + WAYS * HEAD_BYTES; entry += HEAD_BYTES) {
-            if (all.get(JAVA_LONG, entry + HASH) == hash && all.get(JAVA_LONG, rest(entry) + WORD) != own) {
+            if (isWhole(all, entry, hash) && all.get(JAVA_LONG, rest(entry) + WORD) != own) {
                 all.set(JAVA_LONG, rest(entry) + CHECK, 0);
             }
         }

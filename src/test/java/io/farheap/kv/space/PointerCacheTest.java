@@ -253,6 +253,26 @@ class PointerCacheTest {
         }
     }
 
+    /** A key's entry is another's at the time of the change, and the key's again after it. */
+    @Test
+    void aChangeEndsThePointerInAnEntryThatAnotherKeyHas() {
+        now = 5 * UNIT;
+        try (PointerCache cache = new PointerCache(4, MOST_AGE, () -> now)) {
+            for (int key = 0; key < 4; key++) {
+                cache.keep(key, word(9 + key), 0, false, ERA, cache.time(), object);
+            }
+            assertFalse(cache.note(5), "all have been used");
+            assertFalse(cache.note(5));
+            assertTrue(cache.knows(5));
+            assertFalse(cache.knows(1), "it takes the entry of this one");
+            now += UNIT;
+            cache.changed(1, word(20));
+            assertFalse(cache.note(1));
+            assertTrue(cache.knows(1));
+            assertFalse(cache.find(1, ERA, found), "what the process itself has replaced");
+        }
+    }
+
     /** Another session has asked before the change, and keeps what it has found after it. */
     @Test
     void whatWasAskedBeforeAChangeIsNotKeptAfterIt() {
