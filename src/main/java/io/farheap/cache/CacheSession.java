@@ -397,6 +397,52 @@ public final class CacheSession implements AutoCloseable {
     }
 
     /**
+     * Continues a call that has stopped at memory of another server ({@link Procedures#STOP}), as if it were issued
+     * now: it takes effect after earlier requests and calls that its footprint overlaps, and may stop again. Nothing of
+     * it runs between its stop and this.
+     *
+     * <p>The call has its context, as far as its footprint and the fuel that it has used. If the cache has become
+     * smaller, the part of its footprint that is left counts: an address beyond it ends the call as
+     * {@code OUT_OF_RANGE}, also while {@link Cache#reshape(long)} waits to make it smaller. If its procedure is not
+     * registered any more, the call ends as {@code INCOMPLETE}.
+     *
+     * @param handle as {@link CallCompletion#stopped} received it; good once, in this session
+     * @param buffer receives the result, as long as the call was made for; the range belongs to the call until its
+     *     callback
+     * @param resultAt offset of the result in the buffer
+     * @param completion called when the call has ended, or stops again
+     * @param token passed to the callback
+     * @return false if there is no room, or an earlier request is in the way: poll, and try again with the same handle
+     * @throws IllegalArgumentException if the handle is of no stopped call of this session: it was used or dropped
+     * @throws IndexOutOfBoundsException if the result is not within the buffer
+     * @throws IllegalStateException as {@link #read(long, Buffer, long, long, Completion, long) read}
+     */
+    public boolean resume(long handle, Buffer buffer, long resultAt, CallCompletion completion, long token) {
+        return calls.resume(handle, buffer, resultAt, completion, token);
+    }
+
+    /** Continues a call that has stopped, as {@link #resume} does, and returns when it has ended or stopped again. */
+    public CallResult resumeBlocking(long handle, Buffer buffer, long resultAt) {
+        return blocking.resume(handle, buffer, resultAt);
+    }
+
+    /**
+     * Forgets a call that has stopped: what it has stored stays, and nothing else of it takes effect. Closing the
+     * session does this to all of its stopped calls.
+     *
+     * @param handle as {@link #resume}
+     * @throws IllegalArgumentException as {@link #resume}
+     */
+    public void drop(long handle) {
+        calls.drop(handle);
+    }
+
+    /** How many calls have stopped, and were neither resumed nor dropped: up to 64, which are not {@link #pending}. */
+    public int stopped() {
+        return calls.stopped();
+    }
+
+    /**
      * Calls a procedure for each piece of a range of the cache, and hands each result over; see
      * {@link #callRange(Procedure, long, long, long, Buffer, long, int, long, int, ResultJoiner, RangeCompletion,
      * long)}. The callback gets each result as it comes, in any order: it is at {@code resultAt} of the buffer until

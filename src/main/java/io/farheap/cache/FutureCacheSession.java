@@ -111,6 +111,26 @@ public final class FutureCacheSession implements AutoCloseable {
     }
 
     /**
+     * Continues a call that has stopped, as {@link CacheSession#resume} does. If it has to wait before it continues,
+     * later requests of this object wait behind it as behind one whose footprint is the whole cache.
+     *
+     * @param handle of the {@link CallResult} of a future of this session
+     * @param result as {@link #call}; at least as long as the call was made with
+     * @return completes when the call has ended, or has stopped again; or exceptionally, with
+     *     {@link IllegalArgumentException} if the handle was used or dropped, or as {@link #read}
+     */
+    public CompletableFuture<CallResult> resume(long handle, MemorySegment result) {
+        return submit(new FutureRequest.CallRequest(handle, result));
+    }
+
+    /** Forgets a call that has stopped, as {@link CacheSession#drop} does. */
+    public CompletableFuture<Void> drop(long handle) {
+        FutureRequest.DropRequest request = new FutureRequest.DropRequest(handle);
+        submit(request);
+        return request.future();
+    }
+
+    /**
      * Finishes the submitted requests, and closes the session. Later requests fail with {@link IllegalStateException}.
      * So do earlier ones once none of them has ended for ten seconds, for example strict writes that wait for memory
      * that no server has. In a coded cache they fail up to ten seconds later, since its session itself waits for

@@ -8,6 +8,7 @@ import io.farheap.cache.contract.Status;
 import io.farheap.cache.session.SessionCore;
 import io.farheap.memory.MappedFaults;
 import io.farheap.procedure.Call;
+import io.farheap.procedure.CallStatus;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.CompletableFuture;
@@ -85,13 +86,46 @@ abstract sealed class FutureRequest {
         }
     }
 
-    /** A call of a procedure. */
+    /** Forgets a stopped call. */
+    static final class DropRequest extends FutureRequest {
+
+        private final long handle;
+        private final CompletableFuture<Void> future = new CompletableFuture<>();
+
+        DropRequest(long handle) {
+            // It changes nothing of the cache, and waits for no request.
+            super(0, 0);
+            this.handle = handle;
+        }
+
+        CompletableFuture<Void> future() {
+            return future;
+        }
+
+        @Override
+        boolean issue(CacheSession session, Consumer<FutureRequest> ended) {
+            session.drop(handle);
+            ended.accept(this);
+            future.complete(null);
+            return true;
+        }
+
+        @Override
+        void fail(Throwable why) {
+            future.completeExceptionally(why);
+        }
+    }
+
+    /** A call of a procedure, or the rest of one that has stopped. */
     static final class CallRequest extends FutureRequest {
 
         /** The footprint is the whole cache, however large that is when the call is made. */
         static final long WHOLE = Long.MAX_VALUE;
 
-        private final Procedure procedure;
+        /** Null if a stopped call is resumed, which has a handle. */
+        private final @Nullable Procedure procedure;
+
+        private final long handle;
         private final long address;
         private final long from;
         private final long span;
@@ -114,10 +148,23 @@ abstract sealed class FutureRequest {
                 MemorySegment result) {
             super(from, span);
             this.procedure = procedure;
+            this.handle = CallResult.NO_HANDLE;
             this.address = address;
             this.from = from;
             this.span = span;
             this.arguments = arguments;
+            this.result = result;
+        }
+
+        /** Resumes a stopped call, whose footprint the session knows. */
+        CallRequest(long handle, MemorySegment result) {
+            super(0, WHOLE);
+            this.procedure = null;
+            this.handle = handle;
+            this.address = 0;
+            this.from = 0;
+            this.span = WHOLE;
+            this.arguments = MemorySegment.NULL;
             this.result = result;
         }
 
@@ -128,6 +175,11 @@ abstract sealed class FutureRequest {
         @Override
         boolean issue(CacheSession session, Consumer<FutureRequest> ended) {
             MemorySegment memory = memory();
+            if (procedure == null) {
+                return session.core()
+                        .calls
+                        .resume(handle, memory.address(), result.byteSize(), new EndedCall(ended), 0);
+            }
             MemorySegment.copy(arguments, 0, memory, 0, arguments.byteSize());
             MappedFaults.raise(arguments);
             SessionCore core = session.core();
@@ -141,19 +193,34 @@ abstract sealed class FutureRequest {
                     (int) arguments.byteSize(),
                     memory.address() + arguments.byteSize(),
                     (int) result.byteSize(),
-                    new CallCompletion() {
-                        @Override
-                        public void completed(long token, int status, int code, int bytes) {
-                            completed(token, status, code, bytes, CallResult.NOWHERE, 0);
-                        }
-
-                        @Override
-                        public void completed(long token, int status, int code, int bytes, long at, int line) {
-                            ended.accept(CallRequest.this);
-                            finish(new CallResult(status, code, bytes, at, line));
-                        }
-                    },
+                    new EndedCall(ended),
                     0);
+        }
+
+        private final class EndedCall implements CallCompletion {
+
+            private final Consumer<FutureRequest> ended;
+
+            EndedCall(Consumer<FutureRequest> ended) {
+                this.ended = ended;
+            }
+
+            @Override
+            public void completed(long token, int status, int code, int bytes) {
+                completed(token, status, code, bytes, CallResult.NOWHERE, 0);
+            }
+
+            @Override
+            public void completed(long token, int status, int code, int bytes, long at, int line) {
+                ended.accept(CallRequest.this);
+                finish(new CallResult(status, code, bytes, at, line));
+            }
+
+            @Override
+            public boolean stopped(long token, long stopped, long at, int line) {
+                ended.accept(CallRequest.this);
+                return finish(new CallResult(CallStatus.STOPPED, 0, 0, at, line, stopped));
+            }
         }
 
         private MemorySegment memory() {
@@ -169,14 +236,16 @@ abstract sealed class FutureRequest {
             return memory;
         }
 
-        private void finish(CallResult ended) {
+        /** Returns whether the application gets the result: it may have cancelled the future. */
+        private boolean finish(CallResult ended) {
             try {
                 MemorySegment.copy(memory(), arguments.byteSize(), result, 0, ended.bytes());
                 MappedFaults.raise(result);
-                future.complete(ended);
+                return future.complete(ended);
             } catch (RuntimeException | InternalError e) {
                 // The segment was closed, is read-only, or maps a file that has become shorter.
                 future.completeExceptionally(e);
+                return false;
             }
         }
 

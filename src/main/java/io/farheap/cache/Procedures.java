@@ -26,10 +26,20 @@ public final class Procedures {
     public static final int WRITES = 0;
     /** Its calls wait for no other request of their session, and none waits for them. */
     public static final int UNORDERED = RegisteredProcedure.UNORDERED;
-    /** A call that accesses memory of another server ends, as {@code STOPPED}, instead of continuing there. */
+    /**
+     * A call that accesses memory of another server returns to its session, which sends it there. This is the mode of a
+     * procedure that is registered without one.
+     */
+    public static final int SESSION = RegisteredProcedure.SESSION;
+    /**
+     * A call that accesses memory of another server stops before that access, and the application resumes or drops it:
+     * see {@link io.farheap.cache.contract.CallCompletion#stopped}. If the application does not ask for that, the call
+     * ends as {@code STOPPED}.
+     */
     public static final int STOP = RegisteredProcedure.STOP;
 
-    private static final int FLAGS = READS | UNORDERED | STOP;
+    private static final int MODES = SESSION | STOP;
+    private static final int FLAGS = READS | UNORDERED | MODES;
 
     private final CacheProcedures procedures;
 
@@ -41,10 +51,11 @@ public final class Procedures {
      * Registers a procedure on all servers of the cache, and on servers that are added later.
      *
      * @param procedure with a class file, as its class loader finds it
-     * @param flags {@link #READS} or {@link #WRITES}, with {@link #UNORDERED} and {@link #STOP} as wanted
+     * @param flags {@link #READS} or {@link #WRITES}, with {@link #UNORDERED} and one of {@link #SESSION} and
+     *     {@link #STOP} as wanted
      * @throws RefusedProcedureException if it is not admitted, naming class, line and rule; no server has it then
-     * @throws IllegalArgumentException if it changes words of the cache, and {@code flags} has {@link #READS}; or if it
-     *     has no class file that its class loader finds
+     * @throws IllegalArgumentException if it changes words of the cache, and {@code flags} has {@link #READS}; if
+     *     {@code flags} has two modes; or if it has no class file that its class loader finds
      * @throws CacheException if a server does not answer, or refuses, or the cache has 64 procedures already; no server
      *     has it then
      */
@@ -54,9 +65,10 @@ public final class Procedures {
 
     /** As {@link #register(Class, int)}, with the bytes of a class file. */
     public Procedure register(byte[] classFile, int flags) {
-        if ((flags & ~FLAGS) != 0) {
+        if ((flags & ~FLAGS) != 0 || (flags & MODES) == MODES) {
             throw new IllegalArgumentException(
-                    "flags " + flags + " of a procedure; they are READS, UNORDERED and STOP, or WRITES alone");
+                    "flags " + flags
+                            + " of a procedure; they are READS or WRITES, with UNORDERED and one of SESSION and STOP as wanted");
         }
         byte[] own = classFile.clone();
         Translation translation = Translator.translate(own, Translator.Limits.DEFAULT);

@@ -44,6 +44,8 @@ class CallAllocationTest {
         STOLEN(CallAllocationTest::callMany),
         /** Calls that move from one server to another and back. */
         MOVING_ON(CallAllocationTest::callOverServers),
+        /** Calls that stop at memory of another server, and are resumed. */
+        STOPPED(CallAllocationTest::callStopping),
         /** Calls that wait in the session while their region moves. */
         HELD(CallAllocationTest::callHeld),
         /** Ranges of each kind. */
@@ -75,6 +77,7 @@ class CallAllocationTest {
     private Procedure load;
     private Procedure spin;
     private Procedure sum;
+    private Procedure stops;
     private Procedure sumOfPiece;
     private long allocated;
     private long made;
@@ -85,6 +88,21 @@ class CallAllocationTest {
     private final ResultJoiner last = (memory, at, bytes, laterAt, laterBytes, room) -> {
         memory.set(JAVA_LONG, at, memory.get(JAVA_LONG, laterAt));
         return bytes;
+    };
+
+    private final long[] handles = new long[AT_ONCE];
+    private int stoppedCount;
+    private final CallCompletion stopping = new CallCompletion() {
+        @Override
+        public void completed(long token, int status, int code, int bytes) {
+            ended(token, status, code, bytes);
+        }
+
+        @Override
+        public boolean stopped(long token, long handle, long address, int line) {
+            handles[stoppedCount++] = handle;
+            return true;
+        }
     };
 
     private void ended(long token, int status, int code, int bytes) {
@@ -111,6 +129,7 @@ class CallAllocationTest {
                 load = cache.procedures().register(TestProcedures.Load.class, Procedures.READS);
                 spin = cache.procedures().register(TestProcedures.Spin.class, Procedures.READS);
                 sum = cache.procedures().register(TestProcedures.Sum.class, Procedures.READS);
+                stops = cache.procedures().register(TestProcedures.Sum.class, Procedures.READS | Procedures.STOP);
                 sumOfPiece = cache.procedures().register(TestProcedures.SumOfPiece.class, Procedures.READS);
                 if (kind == Kind.STOLEN) {
                     awaitHelp(cluster);
@@ -244,6 +263,26 @@ class CallAllocationTest {
                 call(sum, (i & 1) * REGION);
             }
             drain();
+        });
+    }
+
+    private void callStopping() {
+        caller.arguments(8, 3, REGION);
+        counted(() -> {
+            for (int i = 0; i < AT_ONCE; i++) {
+                while (!caller.session.call(stops, 0, caller.buffer, 0, 24, 64, 8, stopping, made)) {
+                    caller.session.poll();
+                }
+                made++;
+            }
+            // Each stops twice: at a server that runs procedures, and at one that does not.
+            while (caller.session.pending() > 0 || stoppedCount > 0) {
+                if (stoppedCount > 0
+                        && caller.session.resume(handles[stoppedCount - 1], caller.buffer, 64, stopping, 0)) {
+                    stoppedCount--;
+                }
+                caller.session.poll();
+            }
         });
     }
 

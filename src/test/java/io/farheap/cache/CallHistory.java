@@ -52,7 +52,7 @@ final class CallHistory {
         store = procedures.register(TestProcedures.Store.class, Procedures.WRITES);
         add = procedures.register(TestProcedures.Add.class, Procedures.WRITES);
         set = procedures.register(TestProcedures.Set.class, Procedures.WRITES);
-        append = procedures.register(Append.class, Procedures.WRITES);
+        append = procedures.register(Append.class, Procedures.WRITES | Procedures.STOP);
         sum = procedures.register(TestProcedures.Sum.class, Procedures.READS);
         addToPiece = procedures.register(TestProcedures.AddToPiece.class, Procedures.WRITES);
         sumOfPiece = procedures.register(TestProcedures.SumOfPiece.class, Procedures.READS);

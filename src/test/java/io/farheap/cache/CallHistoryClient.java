@@ -2,6 +2,7 @@ package io.farheap.cache;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import io.farheap.cache.contract.CallCompletion;
 import io.farheap.cache.contract.CallResult;
 import io.farheap.cache.contract.Status;
 import io.farheap.procedure.CallStatus;
@@ -29,6 +30,7 @@ final class CallHistoryClient implements Runnable {
     private final BooleanSupplier enough;
     private final List<String> problems = new ArrayList<>();
     private final Deque<Integer> free = new ArrayDeque<>();
+    private final Deque<HistoryCall> stopped = new ArrayDeque<>();
     /** The value that was last written to this session's own word of each region. */
     private final long[] own = new long[CallHistory.REGIONS];
     /** The value of each word of this session's own range of each region. */
@@ -73,6 +75,7 @@ final class CallHistoryClient implements Runnable {
             session = opened;
             buffer = memory;
             for (int i = 0; i < operations || !enough.getAsBoolean(); i++) {
+                resumeStopped();
                 // The logs have a fixed size, so they take no records after the planned number of operations.
                 step(random.nextInt(i < operations ? 10 : 8));
                 if (random.nextInt(6) == 0) {
@@ -83,6 +86,10 @@ final class CallHistoryClient implements Runnable {
                 }
             }
             session.drain();
+            while (!stopped.isEmpty()) {
+                resumeStopped();
+                session.drain();
+            }
         } catch (RuntimeException e) {
             problems.add("session " + number + ": " + e);
         }
@@ -151,7 +158,7 @@ final class CallHistoryClient implements Runnable {
                 int slot = slot();
                 long record = ++values << 8 | number;
                 arguments(slot, CallHistory.log(region), record);
-                // The call begins at any address, and moves on to the log if that is on another server.
+                // The call begins at any address; if the log is on another server, it stops there and is resumed.
                 call(
                         slot,
                         history.append,
@@ -204,9 +211,51 @@ final class CallHistoryClient implements Runnable {
 
     private int slot() {
         while (free.isEmpty()) {
+            resumeStopped();
             session.awaitProgress();
         }
         return free.poll();
+    }
+
+    /**
+     * Resumes the calls that have stopped at another server, as far as there is room and no request is in their way.
+     */
+    private void resumeStopped() {
+        for (int i = stopped.size(); i > 0; i--) {
+            HistoryCall call = stopped.remove();
+            if (!call.resume()) {
+                stopped.add(call);
+            }
+        }
+    }
+
+    /** A call that may stop, and the handle by which it continues. */
+    private final class HistoryCall implements CallCompletion {
+
+        private final int slot;
+        private final Ended ended;
+        private long handle;
+
+        HistoryCall(int slot, Ended ended) {
+            this.slot = slot;
+            this.ended = ended;
+        }
+
+        boolean resume() {
+            return session.resume(handle, buffer, (long) slot * SLOT_BYTES + RESULT, this, 0);
+        }
+
+        @Override
+        public void completed(long token, int status, int code, int bytes) {
+            end(slot, status, CallStatus.DONE, ended);
+        }
+
+        @Override
+        public boolean stopped(long token, long itsHandle, long address, int line) {
+            handle = itsHandle;
+            stopped.add(this);
+            return true;
+        }
     }
 
     private void arguments(int slot, long... values) {
@@ -257,8 +306,9 @@ final class CallHistoryClient implements Runnable {
                 8 * arguments,
                 at + RESULT,
                 8,
-                (token, status, code, bytes) -> end(slot, status, CallStatus.DONE, ended),
+                new HistoryCall(slot, ended),
                 0)) {
+            resumeStopped();
             session.awaitProgress();
         }
     }

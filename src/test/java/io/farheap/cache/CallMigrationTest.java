@@ -89,6 +89,9 @@ class CallMigrationTest {
                 buffer.segment().set(JAVA_LONG, 8L * i, arguments[i]);
             }
             CallResult result = session.callBlocking(procedure, address, buffer, 0, 8 * arguments.length, 64, 8);
+            while (result.status() == CallStatus.STOPPED) {
+                result = session.resumeBlocking(result.handle(), buffer, 64);
+            }
             assertEquals(CallStatus.describe(CallStatus.DONE), CallStatus.describe(result.status()));
         }
     }
@@ -152,13 +155,14 @@ class CallMigrationTest {
         Procedures procedures = cache.procedures();
         Procedure add = procedures.register(TestProcedures.Add.class, Procedures.WRITES);
         Procedure increment = procedures.register(TestProcedures.Increment.class, Procedures.WRITES);
+        Procedure stops = procedures.register(TestProcedures.Increment.class, Procedures.WRITES | Procedures.STOP);
         Procedure sum = procedures.register(TestProcedures.Sum.class, Procedures.READS);
         AtomicBoolean stop = new AtomicBoolean();
         AtomicReference<Throwable> failed = new AtomicReference<>();
         List<Adder> adders = new ArrayList<>();
         List<Thread> threads = new ArrayList<>();
         for (int i = 0; i < SESSIONS; i++) {
-            Adder adder = new Adder(cache, add, increment, sum, i, stop);
+            Adder adder = new Adder(cache, add, i == 0 ? stops : increment, sum, i, stop);
             adders.add(adder);
             threads.add(Thread.ofPlatform().start(() -> {
                 try {

@@ -61,6 +61,16 @@ class ReadmeTest {
         }
     }
 
+    @ParameterizedTest
+    @EnumSource(ServedCode.class)
+    void theCallThatStopsWorks(ServedCode served) throws Exception {
+        try (Cluster cluster = new Cluster().serving(served)) {
+            cluster.add(8);
+            cluster.add(8);
+            assertEquals(List.of("30"), run(cluster, "docs/guide/procedures-stop.md", "PatientSum", "SumOfList"));
+        }
+    }
+
     @Test
     void theRangeWorks() throws Exception {
         try (Cluster cluster = new Cluster().serving(ServedCode.JAVA)) {

@@ -80,6 +80,17 @@ final class CallMemory implements AutoCloseable {
         call.answersOther = !call.answersOther;
     }
 
+    /** As {@link StoppedCalls#keep}. */
+    long stop(SessionCall call, StoppedCalls stops) {
+        return stops.keep(call, contexts(call), contextAt(call), arena);
+    }
+
+    /** Gives a call that has no context that of one that has stopped. */
+    void resume(SessionCall call, StoppedCalls.StoppedCall stopped) {
+        MemorySegment.copy(stopped.context(), 0, answers(call), contextAt(call), stopped.contextBytes);
+        keep(call, stopped.contextBytes);
+    }
+
     /** The address that {@link #write} writes to. */
     long message() {
         return message;

@@ -2,6 +2,7 @@ package io.farheap.cache.calls;
 
 import io.farheap.cache.contract.CallCompletion;
 import io.farheap.cache.order.RequestBuffer;
+import io.farheap.procedure.CallStatus;
 import io.farheap.remote.contract.RemoteServer;
 import io.farheap.remote.server.LeasedServer;
 import org.jspecify.annotations.Nullable;
@@ -103,6 +104,8 @@ public final class CallTable {
         call.refusals = 0;
         call.waitsForMemory = false;
         call.held = false;
+        call.crosses = false;
+        call.end = CallStatus.DONE;
         if (call.sentTo != null) {
             call.sentTo = null;
         }

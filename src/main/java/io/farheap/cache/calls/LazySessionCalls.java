@@ -1,5 +1,7 @@
 package io.farheap.cache.calls;
 
+import io.farheap.cache.calls.StoppedCalls.StoppedCall;
+import io.farheap.cache.contract.CallCompletion;
 import io.farheap.cache.order.RequestBuffer;
 import io.farheap.cache.order.RequestPath;
 import io.farheap.remote.contract.RemoteServer;
@@ -68,6 +70,60 @@ public final class LazySessionCalls implements AutoCloseable {
         return !procedure.unordered()
                 && (wrote || !procedure.readsOnly())
                 && path.conflicts(!procedure.readsOnly(), from, span);
+    }
+
+    /**
+     * As {@link SessionCalls#stopped(long)}; the length that the call's result may have.
+     *
+     * @throws IllegalArgumentException if there is none
+     */
+    public int stoppedResultBytes(long handle) {
+        return stopped(handle).resultBytes;
+    }
+
+    private StoppedCall stopped(long handle) {
+        if (made == null) {
+            throw SessionCalls.noHandle(handle);
+        }
+        return made.stopped(handle);
+    }
+
+    /**
+     * Continues a stopped call, as if it were issued now.
+     *
+     * @param capacity of the cache
+     * @param user the buffer of the result; null if the caller keeps other memory alive
+     * @param result address of the result
+     * @return false if there is no room, or an earlier request is in the way; it stays stopped then
+     * @throws IllegalArgumentException if there is none
+     */
+    public boolean resume(
+            RequestPath path,
+            long capacity,
+            long handle,
+            @Nullable RequestBuffer user,
+            long result,
+            CallCompletion done,
+            long token) {
+        StoppedCall call = stopped(handle);
+        long span = call.span(capacity);
+        return (span == 0 || !waitFor(path, call.procedure(), call.from, span))
+                && all().resume(call, span, user, result, done, token);
+    }
+
+    /**
+     * Forgets a stopped call.
+     *
+     * @throws IllegalArgumentException if there is none
+     */
+    public void drop(long handle) {
+        StoppedCall call = stopped(handle);
+        all().drop(call);
+    }
+
+    /** How many calls are stopped. */
+    public int stopped() {
+        return made == null ? 0 : made.stopped();
     }
 
     /** As {@link SessionCalls#poll}. */

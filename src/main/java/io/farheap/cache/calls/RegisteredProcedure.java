@@ -15,8 +15,10 @@ public abstract class RegisteredProcedure {
     public static final int READS = CallFormat.READS;
     /** Its calls wait for no other request of their session, and none waits for them. */
     public static final int UNORDERED = 2;
-    /** A call that accesses memory of another server ends. */
+    /** A call that accesses memory of another server stops. */
     public static final int STOP = 4;
+    /** A call that accesses memory of another server continues there, by way of its session. */
+    public static final int SESSION = 8;
 
     /** Makes the object of a procedure that has been registered. */
     @FunctionalInterface

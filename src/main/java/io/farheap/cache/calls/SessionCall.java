@@ -2,6 +2,7 @@ package io.farheap.cache.calls;
 
 import io.farheap.cache.contract.CallCompletion;
 import io.farheap.cache.order.RequestBuffer;
+import io.farheap.procedure.CallStatus;
 import io.farheap.remote.contract.RemoteServer;
 import io.farheap.remote.server.ServerRing;
 import org.jspecify.annotations.Nullable;
@@ -87,6 +88,17 @@ public final class SessionCall {
     boolean waitsForMemory;
 
     long memoryAt;
+    /**
+     * Whether it may have come to another server's memory, so that it stops if that is so; and the address at which its
+     * server's memory is.
+     */
+    boolean crosses;
+
+    long origin;
+    /** The line at which it has left a server, if it stops; 0 if that is unknown. */
+    int line;
+    /** The status that it ends with in the next poll, if it cannot be resumed; else {@link CallStatus#DONE}. */
+    int end;
     /** A server that does not know an address of its own; null for most calls. */
     @Nullable
     RemoteServer lacking;

@@ -3,6 +3,7 @@ package io.farheap.cache.calls;
 import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
+import io.farheap.cache.calls.StoppedCalls.StoppedCall;
 import io.farheap.cache.contract.CallCompletion;
 import io.farheap.cache.contract.CallCompletion.RangeCompletion;
 import io.farheap.cache.contract.CallResult;
@@ -39,6 +40,9 @@ import org.jspecify.annotations.Nullable;
  *   <li><b>unfenced</b>, if the connection that it was sent over has failed, until it can no longer take effect: then
  *       it is called back as lost.
  * </ul>
+ *
+ * <p>A call that stops at memory of another server gives up its place: its context is in {@link StoppedCalls} until the
+ * application resumes it, as a call that is kept, or drops it.
  *
  * <p>A range ({@link SessionRanges}) makes a call for each of its pieces, up to half of the places at a time. Several
  * ranges may have some more.
@@ -78,9 +82,12 @@ public final class SessionCalls implements AutoCloseable {
     private final ReplyHandler keeper = this::keepAnswer;
     private final CallTable calls = new CallTable(MOST);
     private final SessionRanges ranges;
+    private final StoppedCalls stops = new StoppedCalls();
     private final CallTally tally;
     private final CallTally.Counter counts;
     private int ended;
+    /** Whether the session closes: a call that stops then has no handle, since nothing could resume it. */
+    private boolean closing;
 
     public SessionCalls(CallHost cache, LocalCalls.AccessIssuer requests, OwnerGate gate, Runnable wake) {
         this.table = cache.table();
@@ -233,9 +240,13 @@ public final class SessionCalls implements AutoCloseable {
         }
     }
 
+    /**
+     * The server of an address. Null if it is in a region that is split, or in none: the address that a call was sent
+     * to may be outside of its footprint, and keeps no cache from becoming smaller.
+     */
     private @Nullable RemoteServer server(long at) {
-        RegionEntry entry = table.get(table.indexOf(at));
-        return entry.isSplit() ? null : entry.copy().server();
+        RegionEntry entry = table.find(table.indexOf(at));
+        return entry == null || entry.isSplit() ? null : entry.copy().server();
     }
 
     /**
@@ -249,6 +260,12 @@ public final class SessionCalls implements AutoCloseable {
     @SuppressWarnings("NullAway")
     private boolean goOn(SessionCall call, boolean polled) {
         RegisteredProcedure called = call.procedure;
+        if (call.end != CallStatus.DONE) {
+            if (polled) {
+                endUnresumed(call);
+            }
+            return polled;
+        }
         if (table.indexOf(call.address) == procedures.moving()) {
             if (!call.held) {
                 call.held = true;
@@ -257,6 +274,15 @@ public final class SessionCalls implements AutoCloseable {
             return false;
         }
         RemoteServer server = server(call.address);
+        if (call.crosses) {
+            if (server != null && server != server(call.origin)) {
+                if (polled) {
+                    stop(call);
+                }
+                return polled;
+            }
+            call.crosses = false;
+        }
         CallLink link = server == null ? null : links.find(server);
         if (server == null
                 || server == call.lacking
@@ -508,22 +534,129 @@ public final class SessionCalls implements AutoCloseable {
             end(call, CallStatus.OUT_OF_RANGE, 0, 0, at, line);
             return;
         }
-        if (call.procedure.stops()
-                && table.indexOf(at) != procedures.moving()
-                && server(at) != null
-                && server(at) != server(call.address)) {
-            end(call, CallStatus.STOPPED, 0, 0, at, line);
-            return;
-        }
         if (server(at) != call.sentTo) {
             call.misses = 0;
         } else if (++call.misses == MISSES) {
             // The server could not be sent the table with the region.
             call.lacking = server(at);
         }
+        moveOn(call, at, bytes, line);
+    }
+
+    /** Keeps a call with the context that was written for it, for the server of another address. */
+    // As in goOn.
+    @SuppressWarnings("NullAway")
+    private void moveOn(SessionCall call, long at, int contextBytes, int line) {
+        if (call.procedure.stops()) {
+            // Whether it stops is decided when the region does not move, and callbacks may run.
+            call.crosses = true;
+            call.origin = call.address;
+            call.line = line;
+        }
         call.address = at;
-        memory.keep(call, bytes);
+        memory.keep(call, contextBytes);
         calls.move(call, SessionCall.KEPT);
+    }
+
+    /** A call has come to memory of another server, and its procedure stops there. */
+    // As in goOn.
+    @SuppressWarnings("NullAway")
+    private void stop(SessionCall call) {
+        long handle = closing ? CallResult.NO_HANDLE : memory.stop(call, stops);
+        if (handle == CallResult.NO_HANDLE) {
+            end(call, CallStatus.STOPPED, 0, 0, call.address, call.line);
+            return;
+        }
+        CallCompletion done = call.completion;
+        long itsToken = call.token;
+        long address = call.address;
+        int line = call.line;
+        release(call, CallStatus.STOPPED);
+        boolean kept = false;
+        try {
+            kept = done.stopped(itsToken, handle, address, line);
+        } finally {
+            StoppedCall stopped = kept ? null : stops.find(handle);
+            if (stopped != null) {
+                stops.forget(stopped);
+            }
+        }
+    }
+
+    /**
+     * The stopped call that has a handle; {@link #resume} and {@link #drop} take it.
+     *
+     * @throws IllegalArgumentException if there is none
+     */
+    StoppedCall stopped(long handle) {
+        StoppedCall call = stops.find(handle);
+        if (call == null) {
+            throw noHandle(handle);
+        }
+        return call;
+    }
+
+    static IllegalArgumentException noHandle(long handle) {
+        return new IllegalArgumentException("handle " + handle + " is of no stopped call of this session: the call was"
+                + " resumed or dropped, or is another session's; a handle is good once, in its own session");
+    }
+
+    /**
+     * Continues a stopped call, as if it were issued now. If its procedure is gone, or the cache has become smaller and
+     * does not have its address any more, the next poll ends it.
+     *
+     * @param span how many bytes of its footprint are in the cache
+     * @param user as in {@link #call}
+     * @param resultAt address of the result
+     * @return false if there is no room, or an earlier call is in the way; it stays stopped then
+     */
+    boolean resume(
+            StoppedCall stopped,
+            long span,
+            @Nullable RequestBuffer user,
+            long resultAt,
+            CallCompletion done,
+            long itsToken) {
+        RegisteredProcedure called = stopped.procedure();
+        long from = span == 0 ? 0 : stopped.from;
+        if (calls.room() == 0 || blocks(called, from, span)) {
+            return false;
+        }
+        SessionCall call = calls.take(called, stopped.address, from, span, user, done, itsToken);
+        boolean taken = false;
+        try {
+            give(call, 0, 0, resultAt, stopped.resultBytes);
+            memory.resume(call, stopped);
+            call.line = stopped.line;
+            if (!called.registered()) {
+                call.end = CallStatus.INCOMPLETE;
+            } else if (stopped.address >= from + span) {
+                call.end = CallStatus.OUT_OF_RANGE;
+            }
+            taken = call.end != CallStatus.DONE || goOn(call, false) || !links.full(server(stopped.address));
+        } finally {
+            // The call has one holder, also after an exception: its place or its handle.
+            if (taken || call.state != SessionCall.KEPT) {
+                stops.forget(stopped);
+            } else {
+                calls.release(call);
+            }
+        }
+        return taken;
+    }
+
+    private void endUnresumed(SessionCall call) {
+        int reason = call.end == CallStatus.INCOMPLETE ? CallStatus.NO_PROCEDURE : CallStatus.NO_REASON;
+        end(call, call.end, reason, 0, call.address, call.line);
+    }
+
+    void drop(StoppedCall stopped) {
+        stops.forget(stopped);
+    }
+
+    /** How many calls are stopped: they are not pending. */
+    int stopped() {
+        return stops.count();
     }
 
     private final class LocalCallHandler implements LocalCalls.LocalCallListener {
@@ -572,18 +705,22 @@ public final class SessionCalls implements AutoCloseable {
             SessionCall call = calls.get(place);
             long at = context.address();
             int bytes = context.saveBytes();
-            RemoteServer server = table.indexOf(at) == procedures.moving() ? null : server(at);
-            if (server == null
-                    || !call.procedure.runsOn(server)
-                    || server == call.lacking
-                    || bytes > CallMemory.MOST_CONTEXT_BYTES) {
+            boolean moves = table.indexOf(at) == procedures.moving();
+            RemoteServer server = moves ? null : server(at);
+            boolean leaves = call.procedure.stops() && mayCross(call, at, moves, server)
+                    || server != null && call.procedure.runsOn(server) && server != call.lacking;
+            if (!leaves || bytes > CallMemory.MOST_CONTEXT_BYTES) {
                 return false;
             }
             context.save(memory.answers(call), CallMemory.contextAt(call));
-            call.address = at;
-            memory.keep(call, bytes);
-            calls.move(call, SessionCall.KEPT);
+            moveOn(call, at, bytes, context.suspendedLine());
             return true;
+        }
+
+        private boolean mayCross(SessionCall call, long at, boolean moves, @Nullable RemoteServer server) {
+            return moves
+                    ? table.indexOf(at) != table.indexOf(call.address)
+                    : server != null && server != server(call.address);
         }
     }
 
@@ -629,10 +766,14 @@ public final class SessionCalls implements AutoCloseable {
     private void end(SessionCall call, int status, int code, int bytes, long address, int line) {
         CallCompletion done = call.completion;
         long itsToken = call.token;
+        release(call, status);
+        done.completed(itsToken, status, code, bytes, address, line);
+    }
+
+    private void release(SessionCall call, int status) {
         counts.ended(status, call.begun);
         calls.release(call);
         ended++;
-        done.completed(itsToken, status, code, bytes, address, line);
     }
 
     /** Calls and ranges between issue and callback; each call of a range counts, too. */
@@ -670,10 +811,11 @@ public final class SessionCalls implements AutoCloseable {
     }
 
     /**
-     * Ends all calls that are kept, and ranges that have calls left to make. Exceptions of callbacks are thrown in the
-     * end.
+     * Ends all calls that are kept, and ranges that have calls left to make, since the session closes. Exceptions of
+     * callbacks are thrown in the end.
      */
     void abandonUnposted() {
+        closing = true;
         List<AutoCloseable> ends = new ArrayList<>();
         for (int i = 0; i < MOST; i++) {
             SessionCall call = calls.get(i);

@@ -1,5 +1,7 @@
 package io.farheap.cache.contract;
 
+import io.farheap.procedure.CallStatus;
+
 /** Called on the session's thread when a call of a procedure has ended. */
 @FunctionalInterface
 public interface CallCompletion {
@@ -24,6 +26,25 @@ public interface CallCompletion {
      */
     default void completed(long token, int status, int code, int resultBytes, long address, int line) {
         completed(token, status, code, resultBytes);
+    }
+
+    /**
+     * Called instead if the call has stopped at memory of another server, as {@code Procedures.STOP} says, and its
+     * session has room to keep it: one keeps 64 stopped calls. Unless a class overrides this, the call ends as
+     * {@link io.farheap.procedure.CallStatus#STOPPED}. The call's buffer is not the call's any more.
+     *
+     * @param token the token that the call was made with
+     * @param handle by which {@link io.farheap.cache.CacheSession#resume} continues the call, once, from this callback
+     *     on; or {@link io.farheap.cache.CacheSession#drop} forgets it
+     * @param address the cache address at which it has stopped
+     * @param line as {@link CallResult#line}
+     * @return whether the application keeps the handle; if not, the session forgets the call, unless it was resumed: so
+     *     true if this has tried to resume it, and there was no room. If this throws an exception, the session forgets
+     *     it, too
+     */
+    default boolean stopped(long token, long handle, long address, int line) {
+        completed(token, CallStatus.STOPPED, 0, 0, address, line);
+        return false;
     }
 
     /**

@@ -16,11 +16,16 @@ import java.util.function.LongBinaryOperator;
  * @param address the cache address of the access that ended the call, or at which it could not continue; if a place in
  *     arguments, result or scratch memory ended it, that offset; {@link #NOWHERE} if there is none
  * @param line the line of the procedure's source at which the call ended; 0 if that is unknown
+ * @param handle by which the call can be {@linkplain io.farheap.cache.CacheSession#resume resumed}, once, if it has
+ *     stopped; {@link #NO_HANDLE} if it cannot. Until it is resumed or {@linkplain io.farheap.cache.CacheSession#drop
+ *     dropped}, it has one of the 64 places that a session has for stopped calls
  */
-public record CallResult(int status, int code, int bytes, long address, int line) {
+public record CallResult(int status, int code, int bytes, long address, int line, long handle) {
 
     /** The address of a call that no access ended. */
     public static final long NOWHERE = -1;
+    /** The handle of no call. */
+    public static final long NO_HANDLE = 0;
 
     /** Joins results of a range's calls, of 8 bytes each, to their sum, which wraps around as Java's does. */
     public static final ResultJoiner SUM = new LongTotal(Long::sum);
@@ -31,7 +36,12 @@ public record CallResult(int status, int code, int bytes, long address, int line
 
     /** The result of a call that no access ended. */
     public CallResult(int status, int code, int bytes) {
-        this(status, code, bytes, NOWHERE, 0);
+        this(status, code, bytes, NOWHERE, 0, NO_HANDLE);
+    }
+
+    /** The result of a call that cannot be resumed. */
+    public CallResult(int status, int code, int bytes, long address, int line) {
+        this(status, code, bytes, address, line, NO_HANDLE);
     }
 
     /** Whether the procedure ran to its end. */

@@ -11,6 +11,8 @@ import io.farheap.cache.contract.Completion;
 import io.farheap.cache.contract.Status;
 import io.farheap.cache.order.RequestBuffer;
 import io.farheap.cache.order.RequestPath;
+import io.farheap.lifetime.Closeables;
+import io.farheap.procedure.CallStatus;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
@@ -45,6 +47,7 @@ public final class BlockingRequests implements Completion, CallCompletion {
     private long endAddress;
 
     private int line;
+    private long handle;
     /** The piece whose call failed, as in {@link RangeResult}. */
     private long endPiece;
 
@@ -136,10 +139,32 @@ public final class BlockingRequests implements Completion, CallCompletion {
                 ticket)) {
             progress.awaitProgress();
         }
-        while (!done) {
+        return awaitCall();
+    }
+
+    /** As {@link io.farheap.cache.CacheSession#resumeBlocking}. */
+    public CallResult resume(long stopped, RequestBuffer buffer, long resultAt) {
+        begin();
+        while (!calls.resume(stopped, buffer, resultAt, this, ticket)) {
             progress.awaitProgress();
         }
-        return new CallResult(status, code, resultBytes, endAddress, line);
+        return awaitCall();
+    }
+
+    private CallResult awaitCall() {
+        try {
+            while (!done) {
+                progress.awaitProgress();
+            }
+        } catch (Throwable e) {
+            // Another callback has thrown: the caller does not get the handle if the call stops later, or has stopped.
+            ticket++;
+            if (done && handle != CallResult.NO_HANDLE) {
+                Closeables.after(e, () -> calls.drop(handle));
+            }
+            throw e;
+        }
+        return new CallResult(status, code, resultBytes, endAddress, line, handle);
     }
 
     /** As {@link io.farheap.cache.CacheSession#callRangeBlocking}. */
@@ -246,8 +271,19 @@ public final class BlockingRequests implements Completion, CallCompletion {
             resultBytes = bytes;
             endAddress = at;
             line = itsLine;
+            handle = CallResult.NO_HANDLE;
             done = true;
         }
+    }
+
+    @Override
+    public boolean stopped(long token, long itsHandle, long at, int itsLine) {
+        completed(token, CallStatus.STOPPED, 0, 0, at, itsLine);
+        if (token != ticket) {
+            return false;
+        }
+        handle = itsHandle;
+        return true;
     }
 
     private void await(boolean write, long address, long length) {

@@ -92,6 +92,67 @@ public final class CallRequests {
         }
     }
 
+    /** As {@link io.farheap.cache.CacheSession#resume}. */
+    public boolean resume(long handle, RequestBuffer buffer, long resultAt, CallCompletion completion, long token) {
+        checkCompletion(completion);
+        boolean entered = admission.enter();
+        try {
+            admission.checkBuffer(buffer, resultAt, admission.calls().stoppedResultBytes(handle));
+            admission.checkOpen(buffer);
+            return makeRest(handle, buffer, buffer.address() + resultAt, completion, token);
+        } finally {
+            admission.exit(entered);
+        }
+    }
+
+    /**
+     * The same with the result in other native memory, which the caller keeps alive until the callback.
+     *
+     * @param resultBytes the length of that memory
+     * @throws IllegalArgumentException also if that is less than the call's result may have
+     */
+    public boolean resume(long handle, long result, long resultBytes, CallCompletion completion, long token) {
+        boolean entered = admission.enter();
+        try {
+            int needed = admission.calls().stoppedResultBytes(handle);
+            if (resultBytes < needed) {
+                throw new IllegalArgumentException(resultBytes + " bytes for the result of a call that was made with "
+                        + needed + "; resume it with as many");
+            }
+            admission.refuseWhileClosing();
+            return makeRest(handle, null, result, completion, token);
+        } finally {
+            admission.exit(entered);
+        }
+    }
+
+    private boolean makeRest(
+            long handle, @Nullable RequestBuffer buffer, long result, CallCompletion completion, long token) {
+        return admission
+                .calls()
+                .resume(admission.path(), admission.capacity(), handle, buffer, result, completion, token);
+    }
+
+    /** As {@link io.farheap.cache.CacheSession#drop}. */
+    public void drop(long handle) {
+        boolean entered = admission.enter();
+        try {
+            admission.calls().drop(handle);
+        } finally {
+            admission.exit(entered);
+        }
+    }
+
+    /** As {@link io.farheap.cache.CacheSession#stopped}. */
+    public int stopped() {
+        boolean entered = admission.enter();
+        try {
+            return admission.calls().stopped();
+        } finally {
+            admission.exit(entered);
+        }
+    }
+
     /**
      * As {@link io.farheap.cache.CacheSession#callAll(Procedure, long[], int, long, long, Buffer, long, int, long, int,
      * CallCompletion, long)}.

@@ -6,6 +6,7 @@ import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Maps a cache's address space to remote regions (Redy, section 3.3, figure 5), and holds its capacity. Any thread may
@@ -109,6 +110,12 @@ public final class RegionTable {
 
     public RegionEntry get(int index) {
         return (RegionEntry) ENTRY.getAcquire(entries(), index);
+    }
+
+    /** As {@link #get}; null if the table has become smaller since, and does not have the region any more. */
+    public @Nullable RegionEntry find(int index) {
+        RegionEntry[] now = entries();
+        return index < now.length ? (RegionEntry) ENTRY.getAcquire(now, index) : null;
     }
 
     /** How many regions match, of those that the table had at one moment: it may shrink meanwhile. */
