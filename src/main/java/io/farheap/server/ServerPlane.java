@@ -36,6 +36,7 @@ import io.farheap.server.lease.DeviceCalls;
 import io.farheap.server.lease.GrantBook;
 import io.farheap.server.lease.IncomingPulls;
 import io.farheap.server.lease.Leases;
+import io.farheap.server.pool.ManagerPromises;
 import io.farheap.server.pool.RegionPool;
 import io.farheap.server.pool.RegionZeroer;
 import io.farheap.server.pool.ResourceMonitor;
@@ -57,6 +58,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalInt;
 import java.util.ServiceLoader;
 import java.util.Set;
 import java.util.TreeMap;
@@ -94,6 +96,7 @@ final class ServerPlane implements ControlPlane, AutoCloseable {
     private final ExportTickets<RegionExport> tickets;
     private final SourceConnectionPool sources = new SourceConnectionPool();
     private final RpcHandlers handlers = new RpcHandlers();
+    private final ManagerPromises promises = new ManagerPromises(System::nanoTime);
     private final List<ServerService> services = new ArrayList<>();
     private RegionPool pool;
     private CompletionQueue completions;
@@ -136,7 +139,7 @@ final class ServerPlane implements ControlPlane, AutoCloseable {
             incoming = new IncomingPulls(context, pool, budgets, sources, retired);
             services.forEach(service -> service.threads(threads::startAll));
             services.forEach(service -> service.install(options, handlers, spaces));
-            monitor = new ResourceMonitor(options.headroom(), pool, holders, this::promisedRegions);
+            monitor = new ResourceMonitor(options.headroom(), pool, holders, this::promisedRegions, promises::keep);
         } catch (Throwable e) {
             Closeables.after(e, this);
             throw e;
@@ -326,10 +329,28 @@ final class ServerPlane implements ControlPlane, AutoCloseable {
         return leases.regionsByCache();
     }
 
-    /** How many regions caches with a lease may still take by the grants that they have shown. */
-    private int promisedRegions() {
+    /** The number of regions that caches with a lease may still take by the grants that they have shown. */
+    private OptionalInt promisedRegions() {
         GrantBook book = grants;
-        return book == null ? 0 : book.untaken(leases.regionsByCache());
+        return book == null ? OptionalInt.empty() : OptionalInt.of(book.untaken(leases.regionsByCache()));
+    }
+
+    /** As {@link MemoryServer#promised}. */
+    void promised(int regions) {
+        if (regions >= 0) {
+            promises.said(regions);
+            monitor.wake();
+        }
+    }
+
+    /** As {@link MemoryServer#wantedRegions}. */
+    int wantedRegions() {
+        return monitor.wanted(promises::reports);
+    }
+
+    /** How many regions the machine has for now. */
+    int withdrawnRegions() {
+        return pool.withdrawnCount();
     }
 
     /** Ends the lease again if its cache was ended between the check of the grant and the opening of the lease. */
