@@ -274,7 +274,7 @@ public final class PlannedMoves {
 
     /** Returns how many of a cache's regions leave a server that wants memory back in one move, at least 1. */
     int batch(CacheRecord cache, Servers.KnownServer server) {
-        return (int) Math.clamp(BATCH_NANOS / Math.max(1, takes(server, 1, cache.regionBytes())), 1, Integer.MAX_VALUE);
+        return Math.clamp(BATCH_NANOS / Math.max(1, takes(server, 1, cache.regionBytes())), 1, Integer.MAX_VALUE);
     }
 
     /**
