@@ -255,8 +255,8 @@ public interface CacheManager {
 
     /**
      * Receives a server's report. A server sends one every second; a server that is silent for three seconds gets no
-     * more caches. One that wants regions back gets nothing new, and caches move as many regions off it as its free ones
-     * do not suffice for.
+     * more caches. One that wants regions back gets nothing new, and caches move as many regions off it as its free
+     * ones do not suffice for.
      *
      * @return the manager's orders
      */

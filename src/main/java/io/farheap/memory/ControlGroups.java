@@ -68,7 +68,8 @@ final class ControlGroups {
     }
 
     /**
-     * Returns a file of this process's own group of version 2; null if the process is in none that is visible from here.
+     * Returns a file of this process's own group of version 2; null if the process is in none that is visible from
+     * here.
      *
      * @param root of the file system
      */
@@ -91,8 +92,8 @@ final class ControlGroups {
     }
 
     /**
-     * Returns this process's own group and those above it. Finds the mount point of the hierarchy: a container may see a
-     * part of it, whose root is then the container's own group.
+     * Returns this process's own group and those above it. Finds the mount point of the hierarchy: a container may see
+     * a part of it, whose root is then the container's own group.
      */
     private static List<Path> groups(Path root, Version version, String path) {
         // ID PARENT MAJOR:MINOR ROOT MOUNT-POINT OPTIONS [TAGS...] - TYPE SOURCE SUPER-OPTIONS

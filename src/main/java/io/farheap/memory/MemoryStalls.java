@@ -8,8 +8,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The share of the time in which tasks wait for memory, as the kernel reports it (pressure stall information, PSI): that
- * of the machine, and of this process's control group. A kernel may have neither. Thread-safe.
+ * The share of the time in which tasks wait for memory, as the kernel reports it (pressure stall information, PSI):
+ * that of the machine, and of this process's control group. A kernel may have neither. Thread-safe.
  */
 public final class MemoryStalls {
 
@@ -59,7 +59,8 @@ public final class MemoryStalls {
 
     /**
      * The percentage of the last ten seconds in which at least one task waited for memory, of the machine or of this
-     * process's control group, whichever is more; 0 if the kernel does not say so. A sentence in the log says that, once.
+     * process's control group, whichever is more; 0 if the kernel does not say so. A sentence in the log says that,
+     * once.
      */
     public static double percent() {
         return MACHINE.most();

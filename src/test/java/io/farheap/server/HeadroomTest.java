@@ -95,8 +95,8 @@ class HeadroomTest {
     }
 
     /**
-     * The manager has counted them as the caches': they would find no room where they were promised some. Of one cache's
-     * grant the server knows nothing yet.
+     * The manager has counted them as the caches': they would find no room where they were promised some. Of one
+     * cache's grant the server knows nothing yet.
      */
     @Test
     void whatCachesWerePromisedIsNotWithdrawn() throws Exception {
@@ -122,7 +122,9 @@ class HeadroomTest {
         await("what comes back is withdrawn", () -> server.withdrawnRegions() == REGIONS - 3);
         machine.wants(0);
         machine.othersHave(0);
-        await("all but what the cache has is free again", () -> status().server().freeRegions() == REGIONS - 3);
+        await(
+                "all but what the cache has is free again",
+                () -> status().server().freeRegions() == REGIONS - 3);
         assertEquals(0, server.wantedRegions());
     }
 

@@ -289,9 +289,7 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
 
     @Override
     public void wanted(String server, int regions) {
-        Thread.ofVirtual()
-                .name("farheap-wanted-" + name)
-                .start(() -> guarded(() -> listener.wanted(server, regions)));
+        Thread.ofVirtual().name("farheap-wanted-" + name).start(() -> guarded(() -> listener.wanted(server, regions)));
     }
 
     @Override

@@ -520,8 +520,7 @@ public final class ManagerClient implements CacheManager, AutoCloseable {
             keys.accept(sensible(
                     () -> ManagerKey.of(receipt.getEpoch(), receipt.getKey().toByteArray(), receipt.getMillis())));
             synchronized (ManagerClient.this) {
-                orders = new ReportReply(
-                        receipt.getLeave(), new HashSet<>(receipt.getEndedList()), promised(receipt));
+                orders = new ReportReply(receipt.getLeave(), new HashSet<>(receipt.getEndedList()), promised(receipt));
                 replies.accept(orders);
             }
         }

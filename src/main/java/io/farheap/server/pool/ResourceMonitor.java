@@ -25,8 +25,9 @@ import org.jspecify.annotations.Nullable;
  * control period it compares the free memory with the headroom. If less is free, free regions that are not promised are
  * withdrawn: their pages are given back to the kernel. If that is not enough, clients are asked for regions that they
  * could give up, and a manager receives how many are {@linkplain #wanted wanted}. If tasks of the machine wait for
- * memory, more than the headroom is kept free for a while ({@link StallReserve}). If more is free, withdrawn regions become free regions again, half of the excess at a time, so that
- * the two do not alternate. It has a thread of its own if there is headroom to keep; thread-safe.
+ * memory, more than the headroom is kept free for a while ({@link StallReserve}). If more is free, withdrawn regions
+ * become free regions again, half of the excess at a time, so that the two do not alternate. It has a thread of its own
+ * if there is headroom to keep; thread-safe.
  */
 public final class ResourceMonitor implements AutoCloseable {
 
@@ -93,8 +94,8 @@ public final class ResourceMonitor implements AutoCloseable {
         if (missing > 0) {
             long regions = Math.min(pool.total() - pool.withdrawnCount(), (missing - 1) / pool.regionBytes() + 1);
             OptionalInt grants = shown.get();
-            int owed = pool.owe(
-                    (int) regions, since, () -> grants.isEmpty() ? 0 : promised.applyAsInt(grants.getAsInt()));
+            int owed =
+                    pool.owe((int) regions, since, () -> grants.isEmpty() ? 0 : promised.applyAsInt(grants.getAsInt()));
             if (owed > 0) {
                 uses.ask(Math.min(owed, MOST_ASKED), now);
                 return;

@@ -1,10 +1,10 @@
 package io.farheap.server.pool;
 
 /**
- * What is kept free beyond the headroom since tasks of the machine wait for memory (PSI), although the headroom is free:
- * one step more than what is free, and another one after each window in which tasks have waited for too long, up to
- * {@value #MOST_STEPS} steps. The memory of others may be what is short, in a control group for example, so stalls alone
- * never take all that a server has. After each window without stalls half of it is given up. Not thread-safe.
+ * What is kept free beyond the headroom since tasks of the machine wait for memory (PSI), although the headroom is
+ * free: one step more than what is free, and another one after each window in which tasks have waited for too long, up
+ * to {@value #MOST_STEPS} steps. The memory of others may be what is short, in a control group for example, so stalls
+ * alone never take all that a server has. After each window without stalls half of it is given up. Not thread-safe.
  */
 final class StallReserve {
 

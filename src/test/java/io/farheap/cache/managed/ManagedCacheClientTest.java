@@ -31,6 +31,8 @@ import io.farheap.manager.wire.ManagerGrpc;
 import io.farheap.manager.wire.ManagerIntroduction;
 import io.farheap.manager.wire.MovedRegions;
 import io.farheap.manager.wire.Nothing;
+import io.farheap.manager.wire.ReclaimAlert;
+import io.farheap.manager.wire.ReclaimReason;
 import io.farheap.manager.wire.UnknownAlert;
 import io.farheap.manager.wire.WantedAlert;
 import io.farheap.migration.MigrationOptions;
@@ -360,7 +362,9 @@ class ManagedCacheClientTest {
                 SERVER,
                 0,
                 List.of(new RegionShare("10.0.0.2:1", regions)));
-        line.onNext(Alert.newBuilder().setReclaim(ManagerMessages.write(alert)).build());
+        ReclaimAlert message = ManagerMessages.write(alert);
+        assertEquals(ReclaimReason.CHEAPER, message.getReason(), "for older clients");
+        line.onNext(Alert.newBuilder().setReclaim(message).build());
     }
 
     /** Of regions that are used equally, the last one comes first. */

@@ -54,7 +54,8 @@ final class ManagedServer implements AutoCloseable {
         this.notice = notice;
         // Built here once, and not only when the first report is due, so that invalid values are refused at once.
         report();
-        this.registration = new ServerRegistration(managers, this::report, keys, server::endCaches, server::promised, drained);
+        this.registration =
+                new ServerRegistration(managers, this::report, keys, server::endCaches, server::promised, drained);
     }
 
     private ServerReport report() {

@@ -145,10 +145,10 @@ class ManagedPressureTest {
                 machine.wants(REGIONS / 4);
                 await("the machine has its memory", () -> pressed.withdrawnRegions() == REGIONS / 4);
                 await("the manager knows", () -> client.describe(cache.id()).allocation().shares().stream()
-                                .mapToInt(RegionShare::regions)
-                                .boxed()
-                                .collect(Collectors.toSet())
-                                .equals(Set.of(REGIONS - REGIONS / 4, REGIONS / 4)));
+                        .mapToInt(RegionShare::regions)
+                        .boxed()
+                        .collect(Collectors.toSet())
+                        .equals(Set.of(REGIONS - REGIONS / 4, REGIONS / 4)));
                 long before = done.get();
                 await("the load still runs", () -> done.get() > before + 10);
                 load.interrupt();

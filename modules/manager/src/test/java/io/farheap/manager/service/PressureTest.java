@@ -53,7 +53,6 @@ class PressureTest {
         line.renew(Set.of(caches));
     }
 
-
     /** The server has what its caches' records say, less what is withdrawn. */
     private ReportReply wants(long id, int total, int regions, int withdrawn) {
         return wants(id, total, cluster.held(id), regions, withdrawn);
@@ -153,7 +152,8 @@ class PressureTest {
         cluster.manager.tick();
         assertEquals(List.of(share(2, 1)), unsigned(cluster.alerts.getFirst().targets()), "one is free");
         assertEquals(1, wants(1, 12, Map.of(7L, ALL, 8L, 2), 2, 0).promised());
-        assertEquals(ReportReply.UNKNOWN, wants(1, 12, Map.of(7L, ALL, 8L, 3), 0, 1).promised());
+        assertEquals(
+                ReportReply.UNKNOWN, wants(1, 12, Map.of(7L, ALL, 8L, 3), 0, 1).promised());
     }
 
     @Test
@@ -304,6 +304,21 @@ class PressureTest {
         assertEquals(List.of(share(2, 8)), unsigned(all.targets()));
     }
 
+    /** They would be lost, so the room that comes is for them. */
+    @Test
+    void regionsThatWouldBeLostGetRoomBefore() {
+        cluster.allocateOn(2, 8, 4);
+        attends(7L, 8L);
+        cluster.leaves(2, 4);
+        wants(1, ALL, 4, 0);
+        cluster.manager.tick();
+        assertEquals(List.of(), cluster.alerts);
+        cluster.reports(3, 5);
+        cluster.manager.tick();
+        assertEquals(4, cluster.reserved(8));
+        assertEquals(1, cluster.reserved(7), "what is left");
+    }
+
     @Test
     void aServerThatWasStartedAgainWantsNothingForTheOneBefore() {
         cluster.reports(2, 8);
@@ -312,8 +327,12 @@ class PressureTest {
                 11, "host1:1", "t", false, "d/c/r", "host1:1", MIB, ALL, ALL, 30_000, false, 0, Map.of(), Set.of()));
         cluster.manager.tick();
         assertEquals(List.of(), cluster.alerts);
-        assertEquals(List.of("host1:1", "host2:1"),
-                cluster.manager.servers().stream().map(ServerReport::address).sorted().toList());
+        assertEquals(
+                List.of("host1:1", "host2:1"),
+                cluster.manager.servers().stream()
+                        .map(ServerReport::address)
+                        .sorted()
+                        .toList());
     }
 
     /** Those that have most there give first. */
@@ -334,9 +353,15 @@ class PressureTest {
                 cluster.alerts.stream()
                         .mapToInt(alert -> alert.targets().getFirst().regions())
                         .sum());
-        assertEquals(8, cluster.alerts.stream()
-                .filter(alert -> alert.cacheId() == 7)
-                .findFirst().orElseThrow().targets().getFirst().regions());
+        assertEquals(
+                8,
+                cluster.alerts.stream()
+                        .filter(alert -> alert.cacheId() == 7)
+                        .findFirst()
+                        .orElseThrow()
+                        .targets()
+                        .getFirst()
+                        .regions());
         assertEquals(3, cluster.alerts.size());
     }
 }

@@ -78,12 +78,7 @@ class PromisedRegionsTest {
                 .build()
                 .start();
         server = new ServerRegistration(
-                List.of("127.0.0.1:" + manager.getPort()),
-                this::report,
-                _ -> {},
-                _ -> {},
-                promised::add,
-                () -> {});
+                List.of("127.0.0.1:" + manager.getPort()), this::report, _ -> {}, _ -> {}, promised::add, () -> {});
     }
 
     @AfterEach

@@ -158,9 +158,11 @@ record Overview(long epoch, List<ServerReport> servers, List<CacheDescription> c
         json.add("servers", array(servers.stream().map(Overview::json)));
         json.add("caches", array(caches.stream().map(Overview::json)));
         json.add("late_moves", array(caches.stream().flatMap(Overview::lateMoves)));
-        json.add("wanted", array(servers.stream()
-                .filter(server -> server.wantedRegions() > 0)
-                .map(Overview::wanted)));
+        json.add(
+                "wanted",
+                array(servers.stream()
+                        .filter(server -> server.wantedRegions() > 0)
+                        .map(Overview::wanted)));
         return json;
     }
 

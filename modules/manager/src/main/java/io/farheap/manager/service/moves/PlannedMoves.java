@@ -299,14 +299,16 @@ public final class PlannedMoves {
             CacheRecord cache, Servers.KnownServer server, int most, Set<Long> others, long now, long millis) {
         long left = server.record.id();
         try {
-            return place(cache, most, left, Reason.PRESSURE, others, now, millis).regions();
+            return place(cache, most, left, Reason.PRESSURE, others, now, millis)
+                    .regions();
         } catch (NoRoomException e) {
             int fewer = (int) Math.min(most - 1, e.most() / cache.regionBytes());
             if (fewer < 1) {
                 return Collections.emptySortedMap();
             }
             try {
-                return place(cache, fewer, left, Reason.PRESSURE, others, now, millis).regions();
+                return place(cache, fewer, left, Reason.PRESSURE, others, now, millis)
+                        .regions();
             } catch (NoRoomException none) {
                 return Collections.emptySortedMap();
             }
@@ -1176,6 +1178,11 @@ public final class PlannedMoves {
     /** Whether {@link #stuck} has a cache that it did not have at the last call. */
     public boolean isAnyNewlyStuck() {
         return newlyStuck;
+    }
+
+    /** Whether all regions on leaving servers that wait for room have looked since any has become free. */
+    boolean haveAllLooked() {
+        return stuck.isEmpty() || roundBegan == null && servers.growths() == searchedAt;
     }
 
     /** Whether regions on leaving servers wait for room. */

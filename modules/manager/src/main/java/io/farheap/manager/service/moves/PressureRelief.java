@@ -60,8 +60,7 @@ public final class PressureRelief {
     private final Map<Long, Shortage> shortages = new TreeMap<>();
 
     /** @param waits whether a cache waits for room to grow */
-    public PressureRelief(
-            Caches caches, Servers servers, Clients clients, PlannedMoves moves, LongPredicate waits) {
+    public PressureRelief(Caches caches, Servers servers, Clients clients, PlannedMoves moves, LongPredicate waits) {
         this.caches = caches;
         this.servers = servers;
         this.clients = clients;
@@ -76,6 +75,10 @@ public final class PressureRelief {
                 .keySet()
                 .retainAll(pressed.stream().map(server -> server.record.id()).collect(Collectors.toSet()));
         refusals.values().removeIf(refusal -> now - refusal.at() >= PAUSE_NANOS);
+        if (!moves.haveAllLooked()) {
+            // Regions on servers that leave would be lost, so they come first.
+            return;
+        }
         int left = MOST_SEARCHES;
         for (Servers.KnownServer server : pressed) {
             if (!server.record.leaving() && !servers.isSilent(server, now)) {
@@ -188,8 +191,7 @@ public final class PressureRelief {
             Clients.ClientLine line = clients.line(cacheId);
             int count = Math.min(regions, shortage.regions);
             Notice before = shortage.told.get(cacheId);
-            if (line != null
-                    && (before == null || !before.line().equals(line) || count / 2 >= before.regions())) {
+            if (line != null && (before == null || !before.line().equals(line) || count / 2 >= before.regions())) {
                 shortage.told.put(cacheId, new Notice(line, count));
                 String address = servers.address(serverId);
                 line.tell(listener -> listener.wanted(cacheId, address, count));

@@ -221,7 +221,8 @@ public final class Servers {
     /**
      * Returns how many of a server's regions caches were promised and have not taken, by its last report.
      *
-     * @param leave returns how many regions of a cache are about to leave the server, and so come back to no cache there
+     * @param leave returns how many regions of a cache are about to leave the server, and so come back to no cache
+     *     there
      */
     public int untaken(KnownServer server, LongToIntFunction leave) {
         ServerReport report = server.report;

@@ -182,9 +182,9 @@ class TopCommandTest {
         assertEquals(0, json().getAsJsonArray("wanted").size());
         allocate(0xabL, 0);
         cluster.attend(99, new Unheard()).renew(Set.of(0xabL));
-        cluster.report(new ServerReport(
-                        1, "host1:1", "m16", false, "d/c/r1", MIB, 4, 0, 30_000, false, 0, Map.of(0xabL, 1))
-                .wanting(2, 3));
+        cluster.report(
+                new ServerReport(1, "host1:1", "m16", false, "d/c/r1", MIB, 4, 0, 30_000, false, 0, Map.of(0xabL, 1))
+                        .wanting(2, 3));
         cluster.tick();
         JsonObject json = json();
         JsonObject wanted = json.getAsJsonArray("wanted").get(0).getAsJsonObject();
