@@ -9,7 +9,6 @@ import io.farheap.kv.leased.client.LeasedPointers;
 import io.farheap.kv.leased.client.LeasedSession;
 import io.farheap.kv.leased.client.LeasedSpace;
 import io.farheap.kv.leased.client.ShardCensus;
-import io.farheap.kv.leased.client.ShardLines;
 import io.farheap.kv.leased.client.ShardMigration;
 import io.farheap.kv.leased.format.LeasedCalls;
 import io.farheap.kv.leased.format.ShardShape;
@@ -91,7 +90,7 @@ final class LeasedConnection implements EngineConnection {
 
     /** Has all servers account for their blocks. */
     MapAudit audit() {
-        return MapAudit.of(ShardLines.audit(memory, space));
+        return MapAudit.of(space.audit(memory));
     }
 
     /** Has a server join. */

@@ -148,9 +148,13 @@ public final class KnownEditions {
         TreeMap<Integer, Edition> left = new TreeMap<>(editions);
         left.keySet().removeIf(number -> number < Long.SIZE && (decided >>> number & 1) != 0);
         if (left.isEmpty()) {
-            throw new MapException("all servers of the map that answer have left it; name the others");
+            throw allHaveLeft();
         }
         return new KnownEditions(made, left);
+    }
+
+    private static MapException allHaveLeft() {
+        return new MapException("all servers of the map that answer have left it; name the others");
     }
 
     /** The edition that the next one follows, but for the servers that leave: no process has used a later one. */
@@ -174,11 +178,16 @@ public final class KnownEditions {
      *
      * @param base {@linkplain #base of these}
      * @param decided servers that stay out
+     * @param told those of the servers that stay out that answer, and take the next edition with the others: they are
+     *     not lost
      * @param reached the numbers of all servers that answer
      * @param unreached how many others were named
      * @throws MapException if others are missing, or too many
      */
-    public long lost(Edition base, long decided, Set<Integer> reached, int unreached) {
+    public long lost(Edition base, long decided, long told, Set<Integer> reached, int unreached) {
+        if (editions.keySet().stream().noneMatch(base::has)) {
+            throw allHaveLeft();
+        }
         int of = base.servers(made);
         long lost = 0;
         int missing = 0;
@@ -198,7 +207,7 @@ public final class KnownEditions {
             throw new MapException("the map was made on " + Plurals.of(made, "server") + ", and "
                     + (missing - unreached) + " of these were not named; name all of them");
         }
-        boolean more = (lost & ~base.retired) != 0;
+        boolean more = (lost & ~base.retired & ~told) != 0;
         if (more && (of < MapDescriptor.LEAST_REPLACING || 2 * editions.size() <= of)) {
             throw new MapException("of " + of + " servers that have the map's table " + editions.size()
                     + " answer; a lost one is replaced if there were at least " + MapDescriptor.LEAST_REPLACING

@@ -137,7 +137,7 @@ public final class TableReplacer {
                 .map(number -> servers.prepare(reached(number), number))
                 .toList();
         boolean saidToBeLost = lostForGood && !hasJoined(lines);
-        long lost = left.lost(base, decided, reached.keySet(), silent + (saidToBeLost ? 1 : 0));
+        long lost = left.lost(base, decided, 0, reached.keySet(), silent + (saidToBeLost ? 1 : 0));
         long missing = lost & ~decided;
         boolean now = missing == 0 || saidToBeLost && silent == 0 && Long.bitCount(missing) == 1;
         SealedCounts counts = new SealedCounts();

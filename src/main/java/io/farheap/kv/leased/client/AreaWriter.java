@@ -1,7 +1,6 @@
 package io.farheap.kv.leased.client;
 
 import io.farheap.kv.format.BlockChecksum;
-import io.farheap.kv.leased.client.ClientAreas.AreaPart;
 import io.farheap.kv.leased.format.LeasedPieces;
 import io.farheap.kv.space.GrowingMemory;
 import io.farheap.memory.MappedFaults;

@@ -1,7 +1,6 @@
 package io.farheap.kv.leased.client;
 
 import io.farheap.remote.RemoteMemory;
-import io.farheap.remote.contract.RemoteRegion;
 import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -20,19 +19,6 @@ public final class ClientAreas {
     private final LeasedSpace space;
     private volatile ServerArea[] areas;
     private volatile boolean writesReports;
-
-    /** A part of an area that a request has, or the ring of a session. One thread; {@link #askedAt} with the area. */
-    static final class AreaPart {
-
-        /** Null if there is none. */
-        @Nullable
-        RemoteRegion region;
-
-        long at;
-        int bytes;
-        /** When it was last asked for. */
-        long askedAt;
-    }
 
     public ClientAreas(RemoteMemory remote, LeasedSpace space) {
         this.remote = remote;

@@ -5,7 +5,6 @@ import io.farheap.kv.contract.KvHandler;
 import io.farheap.kv.contract.KvStatus;
 import io.farheap.kv.format.ObjectLife;
 import io.farheap.kv.format.PaddedKeys;
-import io.farheap.kv.leased.client.ClientAreas.AreaPart;
 import io.farheap.kv.leased.format.LeaseClock;
 import io.farheap.kv.leased.format.LeasedBlock;
 import io.farheap.kv.leased.format.LeasedCalls;

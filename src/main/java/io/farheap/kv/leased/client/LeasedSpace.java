@@ -1,5 +1,6 @@
 package io.farheap.kv.leased.client;
 
+import io.farheap.kv.format.BlockAudit;
 import io.farheap.kv.format.BlockChecksum;
 import io.farheap.kv.format.KeyHash;
 import io.farheap.kv.leased.format.LeasedBlock;
@@ -8,6 +9,7 @@ import io.farheap.kv.leased.format.LeasedDescriptor;
 import io.farheap.kv.leased.format.LeasedPieces;
 import io.farheap.kv.leased.format.ShardDirectory;
 import io.farheap.kv.leased.format.ShardShape;
+import io.farheap.remote.RemoteMemory;
 import io.farheap.remote.RemoteSpace;
 import io.farheap.remote.contract.RemoteRegion;
 import io.farheap.remote.contract.RemoteServer;
@@ -104,6 +106,15 @@ public final class LeasedSpace {
     /** The edition in which the process uses the map. */
     ShardReplacer.UsedEdition edition() {
         return view.edition;
+    }
+
+    /**
+     * Has all servers account for their blocks.
+     *
+     * @throws MapException if one does not answer
+     */
+    public BlockAudit audit(RemoteMemory remote) {
+        return ShardLines.audit(remote, edition().spaces());
     }
 
     /** One thread of this process changes the map's servers at a time, and has this lock. */

@@ -1,6 +1,5 @@
 package io.farheap.kv.leased.client;
 
-import io.farheap.kv.leased.client.ClientAreas.AreaPart;
 import io.farheap.kv.leased.format.LeasedCalls;
 import io.farheap.remote.contract.RemoteRegion;
 import java.util.ArrayDeque;

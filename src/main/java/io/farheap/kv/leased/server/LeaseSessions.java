@@ -2,7 +2,6 @@ package io.farheap.kv.leased.server;
 
 import io.farheap.kv.leased.format.LeasedCalls;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
@@ -29,13 +28,8 @@ final class LeaseSessions {
     private final AtomicReferenceArray<@Nullable RepeatableCalls> byNumber =
             new AtomicReferenceArray<>(LeasedCalls.MOST_SESSIONS);
 
-    /** By number: where the session writes its reports, and the number of the last one that was merged. */
-    private final AtomicReferenceArray<@Nullable WrittenReports> rings =
-            new AtomicReferenceArray<>(LeasedCalls.MOST_SESSIONS);
-
-    private final AtomicLongArray merged = new AtomicLongArray(LeasedCalls.MOST_SESSIONS);
-
-    private volatile boolean ended;
+    /** What its sessions write. */
+    final ReportNumbers reports = new ReportNumbers();
 
     /** @param now by the server's clock, in ns */
     LeaseSessions(long now) {
@@ -62,33 +56,11 @@ final class LeaseSessions {
 
     /** The process has ended, or has the map open no more: if it opens it again, it has other sessions. */
     void end() {
-        ended = true;
+        reports.end();
     }
 
     boolean hasEnded() {
-        return ended;
-    }
-
-    /** A session writes its reports into a ring from now on. Numbers only grow, so none that was merged comes again. */
-    void setRing(WrittenReports ring) {
-        merged.accumulateAndGet(ring.session, ring.before, Math::max);
-        rings.set(ring.session, ring);
-    }
-
-    /** The ring of the session of a number, or null if it has none. */
-    @Nullable
-    WrittenReports ring(int session) {
-        return rings.get(session);
-    }
-
-    /** The number of the last report that was merged of the session of a number. */
-    long merged(int session) {
-        return merged.get(session);
-    }
-
-    /** A report is merged. @return false if another thread has merged it, or a later one */
-    boolean merge(int session, long before, long number) {
-        return merged.compareAndSet(session, before, number);
+        return reports.hasEnded();
     }
 
     /** How many places its sessions have. */

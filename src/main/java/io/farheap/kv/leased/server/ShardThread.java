@@ -260,10 +260,9 @@ final class ShardThread implements ServerWork, ShardOwner {
      */
     int addRing(ServedShards shards, HeldRegions held, MemorySegment request, long from) {
         int session = LeasedCalls.sessionNumber(LeasedCalls.session(request, from));
-        LeaseSessions sessions = sessions(shards, held.lease());
         WrittenReports ring = new WrittenReports(
                 held,
-                sessions,
+                sessions(shards, held.lease()).reports,
                 LeasedCalls.space(request, from),
                 session,
                 LeasedCalls.ringRegion(request, from),
@@ -277,7 +276,7 @@ final class ShardThread implements ServerWork, ShardOwner {
         if (rings.size() == MOST_RINGS) {
             return LeasedCalls.WRONG;
         }
-        sessions.setRing(ring);
+        ring.begin();
         rings.add(ring);
         return KvStatus.DONE;
     }

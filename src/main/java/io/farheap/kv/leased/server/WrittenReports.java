@@ -21,7 +21,7 @@ final class WrittenReports {
     /** The process's regions. */
     final HeldRegions held;
 
-    private final LeaseSessions sessions;
+    private final ReportNumbers numbers;
     final long space;
     /** The number that the process gives the session. */
     final int session;
@@ -29,18 +29,20 @@ final class WrittenReports {
     private final int region;
     private final long offset;
     /** The number before that of the first report. */
-    final long before;
+    private final long before;
+    /** The number of this ring, or 0 until the session writes into it. */
+    private long ring;
 
     /**
-     * @param sessions of the process
+     * @param numbers of the process
      * @param region number of a region that the process holds
      * @param offset of the ring in it, a multiple of 8
      * @param before the number before that of the first report
      */
     WrittenReports(
-            HeldRegions held, LeaseSessions sessions, long space, int session, int region, long offset, long before) {
+            HeldRegions held, ReportNumbers numbers, long space, int session, int region, long offset, long before) {
         this.held = held;
-        this.sessions = sessions;
+        this.numbers = numbers;
         this.space = space;
         this.session = session;
         this.region = region;
@@ -60,9 +62,14 @@ final class WrittenReports {
         return address() != 0;
     }
 
+    /** The session writes its reports here from now on. */
+    void begin() {
+        ring = numbers.begin(session, before);
+    }
+
     /** Whether the session, which has not ended, has no other ring since. */
     boolean isPresent() {
-        return !sessions.hasEnded() && sessions.ring(session) == this;
+        return numbers.isPresent(session, ring);
     }
 
     /**
@@ -72,27 +79,27 @@ final class WrittenReports {
      * @return whether there was one
      */
     boolean take(MemorySegment into, BlockChecksum checksum) {
-        long ring = address();
-        if (ring == 0) {
+        long address = address();
+        if (address == 0) {
             return false;
         }
-        long merged = sessions.merged(session);
-        long at = ring + ReportRing.placeOf(merged + 1);
+        long merged = numbers.merged(session);
+        long at = address + ReportRing.placeOf(merged + 1);
         long number = (long) WORD.getAcquire(NativeMemory.ALL, at);
         // A session that does not wait has written later reports there.
         if (number <= merged || !ReportRing.haveOnePlace(number, merged + 1)) {
             return false;
         }
         MemorySegment.copy(NativeMemory.ALL, at, into, 0, ReportRing.MOST_BYTES);
-        if (!ReportRing.isWhole(into, 0, number, checksum) || !sessions.merge(session, merged, number)) {
+        if (!ReportRing.isWhole(into, 0, number, checksum) || !numbers.merge(session, merged, number)) {
             return false;
         }
         long last;
         do {
             // Another thread may have merged later ones: the higher number is written last.
-            last = sessions.merged(session);
-            WORD.setRelease(NativeMemory.ALL, ring, last);
-        } while (sessions.merged(session) != last);
+            last = numbers.merged(session);
+            WORD.setRelease(NativeMemory.ALL, address, last);
+        } while (numbers.merged(session) != last);
         return true;
     }
 }

@@ -8,7 +8,6 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.control.RegionGrant;
-import io.farheap.kv.leased.client.ClientAreas.AreaPart;
 import io.farheap.remote.contract.RemoteRegion;
 import java.util.concurrent.CountDownLatch;
 import java.util.function.Supplier;

@@ -31,16 +31,16 @@ class WrittenReportsTest {
     private final HeldRegions held = new HeldRegions(holders, LEASE, "client");
     private final BlockChecksum checksum = new BlockChecksum(new KeyHash(1, 2));
     private final MemorySegment taken = MemorySegment.ofArray(new byte[ReportRing.MOST_BYTES]);
-    private final LeaseSessions sessions = new LeaseSessions(0);
+    private final ReportNumbers numbers = new ReportNumbers();
     private final WrittenReports ring = ring(1, RING);
 
     WrittenReportsTest() {
         held.hold(1);
-        sessions.setRing(ring);
+        ring.begin();
     }
 
     private WrittenReports ring(int region, long offset) {
-        return new WrittenReports(held, sessions, 7, 3, region, offset, BEFORE);
+        return new WrittenReports(held, numbers, 7, 3, region, offset, BEFORE);
     }
 
     /** The offset of a report in the memory of both regions. */
@@ -127,7 +127,7 @@ class WrittenReportsTest {
         }
         assertTrue(take());
         WrittenReports again = ring(1, RING);
-        sessions.setRing(again);
+        again.begin();
         assertFalse(ring.isPresent());
         assertTrue(again.isPresent());
         for (int i = 2; i <= ReportRing.REPORTS; i++) {
@@ -137,7 +137,7 @@ class WrittenReportsTest {
             assertEquals(BEFORE + i, merged());
         }
         assertFalse(ring.take(taken, checksum) || again.take(taken, checksum));
-        sessions.end();
+        numbers.end();
         assertFalse(again.isPresent());
     }
 
