@@ -156,6 +156,43 @@ class PressureTest {
                 ReportReply.UNKNOWN, wants(1, 12, Map.of(7L, ALL, 8L, 3), 0, 1).promised());
     }
 
+    /** Its client is still connecting, and asks for all of them in one call. */
+    @Test
+    void whatACacheHasNotTakenYetDoesNotMoveAndStaysPromised() {
+        cluster.reports(1, 24);
+        cluster.allocate(8, 12, 0);
+        cluster.reports(2, 24);
+        attends(7L, 8L);
+        assertEquals(12, wants(1, 24, Map.of(7L, ALL), 6, 0).promised());
+        cluster.manager.tick();
+        assertEquals(List.of(7L), movers(), "cache 8 has more there by its record, and holds none");
+        assertEquals(List.of(share(2, 2)), unsigned(cluster.alerts.getFirst().targets()), "four are free");
+        assertEquals(12, wants(1, 24, Map.of(7L, ALL), 2, 4).promised());
+        cluster.manager.tick();
+        assertEquals(ReportReply.UNKNOWN, wants(1, 24, Map.of(7L, 6), 0, 6).promised());
+    }
+
+    private List<Long> movers() {
+        return cluster.alerts.stream().map(Reclaim::cacheId).toList();
+    }
+
+    /** The client hears of that move after it has taken its regions, and before it makes the move. */
+    @Test
+    void whatIsToMoveForAnotherReasonBeforeItWasTakenStaysPromised() {
+        cluster.manager.menu("""
+                {"types": [{"name": "t", "cores": 4, "memory": "24m", "price": 2},
+                           {"name": "cheap", "cores": 4, "memory": "24m", "price": 0.1}]}
+                """);
+        cluster.reports(1, 24);
+        cluster.allocate(8, 12, 0);
+        attends(8L);
+        cluster.manager.report(TestCluster.server(2, "cheap", false, 24, Map.of()));
+        cluster.manager.tick();
+        assertEquals(12, cluster.reserved(8), "it is to move to what is cheaper");
+        assertEquals(12, wants(1, 24, Map.of(7L, ALL), 6, 0).promised());
+        assertEquals(5, wants(1, 24, Map.of(7L, ALL, 8L, 7), 2, 4).promised());
+    }
+
     @Test
     void aServerThatWantsMemoryBackGetsNothingNew() {
         cluster.reports(2, 4);

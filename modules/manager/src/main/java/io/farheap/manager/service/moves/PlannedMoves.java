@@ -272,6 +272,16 @@ public final class PlannedMoves {
         return soon && late ? 0 : regions;
     }
 
+    /**
+     * Returns how many regions of a cache leave a server, which wants memory back, by the move that is planned or under
+     * way, however late; 0 if there is none. The cache had taken all its regions there when that was planned, so these
+     * come back to no cache. Moves for other reasons may be planned before a cache has taken what it was promised.
+     */
+    int givenBack(long cacheId, Servers.KnownServer server, long now) {
+        Move move = moves.get(cacheId);
+        return move != null && move.reason() == Reason.PRESSURE ? leaving(cacheId, server, false, now) : 0;
+    }
+
     /** Returns how many of a cache's regions leave a server that wants memory back in one move, at least 1. */
     int batch(CacheRecord cache, Servers.KnownServer server) {
         return Math.clamp(BATCH_NANOS / Math.max(1, takes(server, 1, cache.regionBytes())), 1, Integer.MAX_VALUE);

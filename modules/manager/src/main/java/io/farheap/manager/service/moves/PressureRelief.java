@@ -103,7 +103,7 @@ public final class PressureRelief {
             }
             if (wasRefused(id)) {
                 refused.put(id, stay);
-            } else if (left > 0 && mayMove(cache, now)) {
+            } else if (left > 0 && mayMove(cache, server, now)) {
                 left--;
                 int wanted = Math.min(Math.min(missing, stay), moves.batch(cache, server));
                 int planned = moves.planSome(cache, server, wanted, now, millis);
@@ -123,14 +123,22 @@ public final class PressureRelief {
     /** Returns how many regions have to leave a server beside those that do already. */
     private int missing(Servers.KnownServer server, long now) {
         ServerReport report = Objects.requireNonNull(server.report);
-        int free = Math.max(0, report.freeRegions() - promised(server, now));
+        // Of a move for another reason counts what is likely to come soon.
+        int untaken = servers.untaken(
+                server,
+                cache -> Math.max(
+                        moves.givenBack(cache, server, now), moves.leaving(cache, server, true, now)));
+        int free = Math.max(0, report.freeRegions() - untaken);
         int returning = servers.returning(server, cache -> moves.leaving(cache, server, true, now));
         return (int) Math.max(0, (long) report.wantedRegions() - free - returning);
     }
 
-    /** Returns how many of a server's regions caches were promised and have not taken, and do not leave either. */
+    /**
+     * Returns how many of a server's regions caches were promised and have not taken. Regions that leave it since it
+     * wants memory back were taken. Those that are to leave it for another reason may be taken before: they count.
+     */
     public int promised(Servers.KnownServer server, long now) {
-        return servers.untaken(server, cache -> moves.leaving(cache, server, false, now));
+        return servers.untaken(server, cache -> moves.givenBack(cache, server, now));
     }
 
     /** Returns the caches with regions on a server, those with most before the others. */
@@ -153,9 +161,14 @@ public final class PressureRelief {
         return last != null && last.growths() == servers.growths();
     }
 
-    /** Whether a cache makes no change, and its client hears of one. */
-    private boolean mayMove(CacheRecord cache, long now) {
-        return !moves.isMoving(cache.id())
+    /**
+     * Whether a cache makes no change, its client hears of one, and it has taken all its regions on a server: a client
+     * that has not asks for all of them at once, and cannot know that some are to leave.
+     */
+    private boolean mayMove(CacheRecord cache, Servers.KnownServer server, long now) {
+        ServerReport report = Objects.requireNonNull(server.report);
+        return report.held().getOrDefault(cache.id(), 0) >= regions(cache, server)
+                && !moves.isMoving(cache.id())
                 && !moves.stays(cache.id(), now)
                 && !waits.test(cache.id())
                 && cache.wanted() == 0
