@@ -7,7 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.control.ControlException.Code;
+import io.farheap.manager.AllocationCandidate;
 import io.farheap.manager.CacheManager;
+import io.farheap.manager.CacheRequest;
 import io.farheap.manager.Reclaim;
 import io.farheap.manager.ReclaimOutcome;
 import io.farheap.manager.RegionShare;
@@ -18,6 +20,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -59,6 +62,11 @@ class PressureTest {
     }
 
     private ReportReply wants(long id, int total, Map<Long, Integer> held, int regions, int withdrawn) {
+        return reports(id, "d/c/r", MIB, total, held, regions, withdrawn);
+    }
+
+    private ReportReply reports(
+            long id, String place, long regionBytes, int total, Map<Long, Integer> held, int regions, int withdrawn) {
         int taken = held.values().stream().mapToInt(Integer::intValue).sum();
         String address = "host" + id + ":1";
         return cluster.manager.report(new ServerReport(
@@ -66,9 +74,9 @@ class PressureTest {
                         address,
                         "t",
                         false,
-                        "d/c/r",
+                        place,
                         address,
-                        MIB,
+                        regionBytes,
                         total,
                         total - taken - withdrawn,
                         30_000,
@@ -235,6 +243,128 @@ class PressureTest {
         wants(2, 4, 0, 0);
         cluster.manager.tick();
         assertEquals(0, unplaced(2));
+    }
+
+    @Test
+    void clientsHearOfAsManyRegionsTogetherAsFindNoRoom() {
+        cluster.reports(1, 12);
+        cluster.allocate(8, 4, 0);
+        attends(7L, 8L);
+        wants(1, 12, 9, 0);
+        cluster.manager.tick();
+        assertEquals(9, unplaced(1));
+        assertEquals(List.of("8 of 7 on host1:1", "1 of 8 on host1:1"), wanted);
+    }
+
+    @Test
+    void nothingIsSaidOfWhatASilentServerHasWanted() {
+        wants(1, ALL, 2, 0);
+        cluster.manager.tick();
+        assertEquals(List.of("2 of 7 on host1:1"), wanted);
+        for (int i = 0; i < 3; i++) {
+            cluster.pass(2_000);
+            cluster.manager.tick();
+        }
+        attends(7L);
+        cluster.manager.tick();
+        assertEquals(1, wanted.size(), "the process has connected again");
+        wants(1, ALL, 2, 0);
+        cluster.manager.tick();
+        assertEquals(2, wanted.size(), "it still wants them");
+    }
+
+    /** There are more of these than one tick looks for room for. */
+    @Test
+    void whileRegionsThatWouldBeLostLookForRoomNoMoreAreMissingThanAreWanted() {
+        wants(1, ALL, 2, 0);
+        cluster.manager.tick();
+        assertEquals(2, unplaced(1));
+        int caches = 600;
+        cluster.reports(2, caches);
+        allocate(1_000, caches);
+        cluster.leaves(2, caches);
+        wants(1, ALL, 1, 0);
+        cluster.manager.tick();
+        assertEquals(1, unplaced(1));
+    }
+
+    /** It has more caches than one tick looks for room for, and each tick finds more room than the one before. */
+    @Test
+    void aServerOfWhichNoRegionFindsRoomHoldsNoOtherUp() {
+        int caches = 70;
+        cluster.reports(1, ALL + caches);
+        allocate(100, caches);
+        reports(2, "d/c/r", 2 * MIB, 2, Map.of(), 0, 0);
+        cluster.allocate(200, 4, 0);
+        attends(7L, 200L);
+        attends(ids(100, caches));
+        for (int i = 0; i < 3; i++) {
+            wants(1, ALL + caches, 2, 0);
+            reports(2, "d/c/r", 2 * MIB, 2, Map.of(200L, 2), 1, 0);
+            // Regions of this size are of no use to the caches on server 1.
+            reports(3, "d/c/r", 2 * MIB, 8 + i, Map.of(), 0, 0);
+            cluster.manager.tick();
+        }
+        assertEquals(List.of(200L), movers());
+        assertEquals(List.of(share(3, 1)), unsigned(cluster.alerts.getFirst().targets()));
+        assertEquals(2, unplaced(1));
+        assertEquals(List.of("2 of 7 on host1:1"), wanted);
+    }
+
+    /** There are more of these, with more regions, than one tick looks for room for. */
+    @Test
+    void cachesThatFindNoRoomHoldNoOtherUp() {
+        int caches = 70;
+        int total = ALL + 2 * caches + 1;
+        cluster.reports(1, total);
+        for (long id : ids(100, caches)) {
+            cluster.manager.allocate(new CacheRequest(
+                    id, 99, "near", 2 * MIB, 0, "d/c/r", List.of(new AllocationCandidate(1, 0))));
+        }
+        cluster.allocate(300, 1, 0);
+        line.close();
+        attends(300L);
+        attends(ids(100, caches));
+        for (int i = 0; i < 3; i++) {
+            wants(1, total, 1, 0);
+            reports(2, "d/c/far", MIB, 4 + i, Map.of(), 0, 0);
+            cluster.manager.tick();
+        }
+        assertEquals(List.of(300L), movers());
+        assertEquals(List.of(share(2, 1)), unsigned(cluster.alerts.getFirst().targets()));
+    }
+
+    private void allocate(long first, int caches) {
+        for (long id : ids(first, caches)) {
+            cluster.allocate(id, 1, 0);
+        }
+    }
+
+    private static Long[] ids(long first, int caches) {
+        return LongStream.range(first, first + caches).boxed().toArray(Long[]::new);
+    }
+
+    /** It has reported where it is for another reason, and moves the others later. */
+    @Test
+    void ofAMoveThatAClientHasNotEndedOnlyTheRestIsOnItsWay() {
+        cluster.reports(1, 12);
+        cluster.allocate(8, 4, 0);
+        cluster.reports(2, 16);
+        attends(7L, 8L);
+        wants(1, 12, 5, 0);
+        cluster.manager.tick();
+        Reclaim alert = cluster.alerts.getFirst();
+        assertEquals(List.of(share(2, 5)), unsigned(alert.targets()));
+        cluster.manager.moved(7, alert.generation(), ALL * MIB, List.of(share(1, 5), share(2, 3)));
+        assertEquals(2, cluster.reserved(7));
+        // Meanwhile the machine wants more: of five, two are on their way.
+        wants(1, 12, 5, 3);
+        cluster.manager.tick();
+        Reclaim other = cluster.alerts.stream()
+                .filter(each -> each.cacheId() == 8)
+                .findFirst()
+                .orElseThrow();
+        assertEquals(List.of(share(2, 3)), unsigned(other.targets()));
     }
 
     @Test

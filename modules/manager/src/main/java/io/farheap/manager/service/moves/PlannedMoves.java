@@ -104,8 +104,18 @@ public final class PlannedMoves {
             this(serverId, reason, since, told, ALL);
         }
 
-        Move told(boolean now) {
-            return new Move(serverId, reason, since, now, regions);
+        /** The same move, of which its client was notified. */
+        Move notified() {
+            return new Move(serverId, reason, since, true, regions);
+        }
+
+        /**
+         * The rest of this move, of which its client has to be notified.
+         *
+         * @param room for how many regions there is room
+         */
+        Move rest(int room) {
+            return new Move(serverId, reason, since, false, reason == Reason.PRESSURE ? room : regions);
         }
     }
 
@@ -387,7 +397,8 @@ public final class PlannedMoves {
             // The client has not tried the targets, for example since the cache has become smaller.
             SortedMap<Long, Integer> kept = unused(before, regions, move);
             if (!kept.isEmpty()) {
-                moves.put(before.id(), move.told(false));
+                int room = kept.values().stream().mapToInt(Integer::intValue).sum();
+                moves.put(before.id(), move.rest(room));
             }
             return kept;
         }
@@ -1258,7 +1269,7 @@ public final class PlannedMoves {
             CacheRecord cache = caches.require(each.getKey());
             Move move = each.getValue();
             if (tell(cache, move.serverId(), move.reason(), cache.reserved(), now)) {
-                each.setValue(move.told(true));
+                each.setValue(move.notified());
             }
         }
         announced.forEach((cache, leaving) -> leaving.forEach(
