@@ -323,7 +323,7 @@ public interface CacheManager {
          * find none.
          *
          * @param server HOST:PORT
-         * @param regions of the cache, at least 1
+         * @param regions of the cache, at least 1; of all caches together as many as find no room
          */
         default void wanted(long cacheId, String server, int regions) {}
 

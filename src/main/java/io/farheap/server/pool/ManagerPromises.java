@@ -19,6 +19,8 @@ public final class ManagerPromises {
 
     private final LongSupplier nanos;
     private int told = UNKNOWN;
+    /** Whether the last report that was made wants nothing back, or none was made. */
+    private boolean calm = true;
     /** Whether regions wait for the manager's answer, and since when. */
     private boolean waits;
 
@@ -30,12 +32,13 @@ public final class ManagerPromises {
     }
 
     /**
-     * The manager has answered a report.
+     * The manager has answered a report. This does not count if the last report wants nothing back, though it may not
+     * have been sent yet: the manager may promise regions after it.
      *
      * @param promised how many regions are promised and not taken
      */
     public synchronized void said(int promised) {
-        told = promised;
+        told = calm ? UNKNOWN : promised;
     }
 
     /**
@@ -44,7 +47,8 @@ public final class ManagerPromises {
      * @param wanted how many regions it wants back
      */
     public synchronized void reports(int wanted) {
-        if (wanted == 0) {
+        calm = wanted == 0;
+        if (calm) {
             told = UNKNOWN;
             waits = false;
         }

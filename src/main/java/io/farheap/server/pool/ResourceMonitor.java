@@ -25,9 +25,9 @@ import org.jspecify.annotations.Nullable;
  * control period it compares the free memory with the headroom. If less is free, free regions that are not promised are
  * withdrawn: their pages are given back to the kernel. If that is not enough, clients are asked for regions that they
  * could give up, and a manager receives how many are {@linkplain #wanted wanted}. If tasks of the machine wait for
- * memory, more than the headroom is kept free for a while ({@link StallReserve}). If more is free, withdrawn regions
- * become free regions again, half of the excess at a time, so that the two do not alternate. It has a thread of its own
- * if there is headroom to keep; thread-safe.
+ * memory, up to a quarter of the regions is withdrawn for a while although the headroom is free ({@link StallReserve}).
+ * If more is free, the other withdrawn regions become free regions again, half of the excess at a time, so that the two
+ * do not alternate. It has a thread of its own if there is headroom to keep; thread-safe.
  */
 public final class ResourceMonitor implements AutoCloseable {
 
@@ -90,7 +90,9 @@ public final class ResourceMonitor implements AutoCloseable {
         seen = memory;
         long now = System.nanoTime();
         long beyond = -missing(headroom, memory);
-        long missing = stalls.look(memory.stalledPercent(), beyond, now) - beyond;
+        long given = pool.withdrawnCount() * pool.regionBytes();
+        long reserve = stalls.look(memory.stalledPercent(), given, now);
+        long missing = Math.max(-beyond, reserve - given);
         if (missing > 0) {
             long regions = Math.min(pool.total() - pool.withdrawnCount(), (missing - 1) / pool.regionBytes() + 1);
             OptionalInt grants = shown.get();
@@ -102,7 +104,8 @@ public final class ResourceMonitor implements AutoCloseable {
             }
         } else {
             pool.oweNothing();
-            for (long left = -missing / pool.regionBytes() / 2; left > 0 && !stopped; left--) {
+            long most = Math.min(beyond / pool.regionBytes() / 2, (given - reserve) / pool.regionBytes());
+            for (long left = most; left > 0 && !stopped; left--) {
                 if (!pool.restore()) {
                     break;
                 }

@@ -26,9 +26,23 @@ class ManagerPromisesTest {
     @Test
     void aReportThatWantsNothingEndsWhatTheManagerHasSaid() {
         promises.keep(0);
+        promises.reports(5);
         promises.said(3);
         promises.reports(0);
         assertEquals(Integer.MAX_VALUE, promises.keep(0));
+    }
+
+    /** It was made, and may not have been sent: this is the answer to one before it. */
+    @Test
+    void anAnswerThatComesAfterAReportThatWantsNothingDoesNotCount() {
+        promises.reports(5);
+        promises.reports(0);
+        promises.said(3);
+        assertEquals(Integer.MAX_VALUE, promises.keep(0));
+        promises.reports(5);
+        assertEquals(Integer.MAX_VALUE, promises.keep(0), "the answer to this one is to come");
+        promises.said(4);
+        assertEquals(4, promises.keep(0));
     }
 
     @Test

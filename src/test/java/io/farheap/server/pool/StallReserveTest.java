@@ -12,22 +12,25 @@ class StallReserveTest {
     private final StallReserve reserve = new StallReserve(100, 32);
 
     @Test
-    void oneStepMoreThanIsFreeIsKeptInEachWindowWithStalls() {
-        assertEquals(0, reserve.look(10, 1_000, 0));
-        assertEquals(1_200, reserve.look(10.1, 1_000, 1));
-        assertEquals(1_200, reserve.look(90, 1_100, WINDOW), "the average still has what was before");
-        assertEquals(1_400, reserve.look(90, 1_200, WINDOW + 1));
+    void oneStepMoreThanWasGivenIsGivenInEachWindowWithStalls() {
+        assertEquals(0, reserve.look(10, 0, 0));
+        assertEquals(200, reserve.look(10.1, 0, 1));
+        assertEquals(200, reserve.look(90, 100, WINDOW), "the average still has what was before");
+        assertEquals(400, reserve.look(90, 100, WINDOW + 1), "the second is on its way");
+        assertEquals(700, reserve.look(90, 500, 2 * WINDOW + 1), "the headroom took one of its own");
     }
 
     @Test
     void stallsAloneTakeAQuarterAtMost() {
         long now = 0;
-        for (long free = 0; free < 800; free += 200) {
-            assertEquals(free + 200, reserve.look(50, free, now));
+        for (long given = 0; given < 800; given += 200) {
+            assertEquals(given + 200, reserve.look(50, given, now));
             now += WINDOW;
         }
         assertEquals(800, reserve.look(50, 800, now));
-        assertEquals(800, reserve.look(50, 800, now + 9 * WINDOW));
+        assertEquals(800, reserve.look(50, 3_000, now + 9 * WINDOW), "the headroom has taken the others");
+        assertEquals(800, reserve.look(0, 800, now + 9 * WINDOW + 1), "tasks have just waited");
+        assertEquals(0, new StallReserve(100, 3).look(50, 0, 0), "none of three is at most a quarter");
     }
 
     @Test
@@ -36,7 +39,7 @@ class StallReserveTest {
         assertEquals(600, reserve.look(0, 600, WINDOW - 1));
         assertEquals(300, reserve.look(0, 600, WINDOW));
         assertEquals(150, reserve.look(0, 300, 2 * WINDOW));
-        assertEquals(0, reserve.look(0, 150, 3 * WINDOW));
-        assertEquals(200, reserve.look(11, -50, 3 * WINDOW + 1), "where the headroom is missing, it is beyond that");
+        assertEquals(0, reserve.look(0, 200, 3 * WINDOW));
+        assertEquals(200, reserve.look(11, 0, 3 * WINDOW + 1));
     }
 }

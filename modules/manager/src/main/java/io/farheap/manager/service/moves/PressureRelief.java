@@ -237,8 +237,8 @@ public final class PressureRelief {
                     "memory server " + server.record.address() + " wants memory back for its machine, and "
                             + Plurals.of(regions, "region")
                             + (regions == 1 ? " finds" : " find")
-                            + " no room on other servers: nothing is lost, and what stays there is tried again; start a "
-                            + "server");
+                            + " no room on other servers: nothing is lost, and what stays there is tried again; "
+                            + "start a server");
         }
     }
 
