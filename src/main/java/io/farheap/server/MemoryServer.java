@@ -189,12 +189,13 @@ public final class MemoryServer implements AutoCloseable {
     }
 
     /**
-     * How many regions the machine wants back beside those that it has ({@link #withdrawnRegions}), since less than the
-     * headroom is free or its tasks wait for memory; free regions count. 0 without headroom. To be called for each
-     * report to a manager, which promises caches regions here again once one has said 0.
+     * Returns for a report to a manager how many regions the machine wants back beside those that it has
+     * ({@link #withdrawnRegions}), since less than the headroom is free or its tasks wait for memory; free regions
+     * count. 0 without headroom. To be called once for each report and by nothing else: once it has returned 0, the
+     * manager may promise caches regions here, so what it has said before does not count any more.
      */
-    public int wantedRegions() {
-        return plane.wantedRegions();
+    public int reportWanted() {
+        return plane.reportWanted();
     }
 
     /** How many regions the machine has for now: they are neither held nor free. */

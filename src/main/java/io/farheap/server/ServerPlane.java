@@ -64,6 +64,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -96,7 +97,7 @@ final class ServerPlane implements ControlPlane, AutoCloseable {
     private final ExportTickets<RegionExport> tickets;
     private final SourceConnectionPool sources = new SourceConnectionPool();
     private final RpcHandlers handlers = new RpcHandlers();
-    private final ManagerPromises promises = new ManagerPromises(System::nanoTime);
+    private final ManagerPromises promises;
     private final List<ServerService> services = new ArrayList<>();
     private RegionPool pool;
     private CompletionQueue completions;
@@ -113,8 +114,9 @@ final class ServerPlane implements ControlPlane, AutoCloseable {
 
     private boolean closed;
 
-    private ServerPlane(ServerOptions options, long ticketNanos, long pullNanos) {
+    private ServerPlane(ServerOptions options, long ticketNanos, long pullNanos, LongSupplier nanos) {
         this.options = options;
+        this.promises = new ManagerPromises(nanos);
         this.tickets = new ExportTickets<>(ticketNanos);
         context = Devices.open(options.device());
         try {
@@ -163,7 +165,12 @@ final class ServerPlane implements ControlPlane, AutoCloseable {
 
     /** @param pullNanos how long a prepared pull waits to be begun */
     static ServerPlane open(ServerOptions options, long ticketNanos, long pullNanos) {
-        return new ServerPlane(options, ticketNanos, pullNanos);
+        return new ServerPlane(options, ticketNanos, pullNanos, System::nanoTime);
+    }
+
+    /** @param nanos the clock by which it waits for a manager that is to say what is promised */
+    static ServerPlane open(ServerOptions options, LongSupplier nanos) {
+        return new ServerPlane(options, TICKET_NANOS, PULL_NANOS, nanos);
     }
 
     /**
@@ -343,8 +350,8 @@ final class ServerPlane implements ControlPlane, AutoCloseable {
         }
     }
 
-    /** As {@link MemoryServer#wantedRegions}. */
-    int wantedRegions() {
+    /** As {@link MemoryServer#reportWanted}. */
+    int reportWanted() {
         return monitor.wanted(promises::reports);
     }
 

@@ -40,7 +40,8 @@ class HeadroomTest {
 
     @BeforeEach
     void open() {
-        server = ServerPlane.open(options().headroom(machine.headroom()));
+        // The clock stands still, so a manager that does not answer is waited for.
+        server = ServerPlane.open(options().headroom(machine.headroom()), () -> 0);
         machine.runs(server);
     }
 
@@ -103,7 +104,7 @@ class HeadroomTest {
         KeyPair keys = KeyPairGenerator.getInstance(SignedGrant.ALGORITHM).generateKeyPair();
         server.requireGrants().accept(ManagerKey.of(1, keys.getPublic().getEncoded(), 1));
         machine.wants(REGIONS);
-        await("the server wants all of them back", () -> server.wantedRegions() == REGIONS);
+        await("the server wants all of them back", () -> server.reportWanted() == REGIONS);
         int looks = machine.looks();
         await("the server has looked again", () -> machine.looks() > looks + 2);
         assertEquals(0, server.withdrawnRegions(), "the manager has not answered");
@@ -111,7 +112,7 @@ class HeadroomTest {
         await("all others are withdrawn", () -> status().withdrawnRegions() == REGIONS - 4);
         int more = machine.looks();
         await("the server has looked again", () -> machine.looks() > more + 2);
-        assertEquals(4, server.wantedRegions());
+        assertEquals(4, server.reportWanted());
         long id = server.hello(ControlPlane.PROTOCOL_VERSION).serverId();
         int rights = CacheGrant.READ | CacheGrant.WRITE;
         SignedGrant four = SignedGrant.sign(new CacheGrant(7, id, 4, rights, 300_000, 1, 1), keys.getPrivate());
@@ -125,16 +126,22 @@ class HeadroomTest {
         await(
                 "all but what the cache has is free again",
                 () -> status().server().freeRegions() == REGIONS - 3);
-        assertEquals(0, server.wantedRegions());
+        assertEquals(0, server.reportWanted());
     }
 
-    /** The machine has enough free memory, and its tasks wait for memory nevertheless. */
+    /**
+     * The machine has enough free memory, and its tasks wait for memory nevertheless. Other programs take some of it
+     * then, and more than the headroom is left.
+     */
     @Test
-    void tasksThatWaitForMemoryGetSome() {
+    void tasksThatWaitForMemoryGetSomeAndAQuarterAtMost() {
         machine.othersHave(0);
         machine.stalls(30);
-        await("a step is withdrawn", () -> status().withdrawnRegions() == 1);
-        assertEquals(REGIONS - 1, status().server().freeRegions());
+        await("a step is withdrawn", () -> status().withdrawnRegions() > 0);
+        machine.othersHave(30);
+        int looks = machine.looks();
+        await("the server has looked again", () -> machine.looks() > looks + 2);
+        assertTrue(status().withdrawnRegions() <= REGIONS / 4, status().withdrawnRegions() + " are withdrawn");
     }
 
     @Test

@@ -65,7 +65,7 @@ final class ManagedServer implements AutoCloseable {
         Map<Long, Integer> held = server.regionsByCache();
         var described = server.description();
         int withdrawn = server.withdrawnRegions();
-        int wanted = server.wantedRegions();
+        int wanted = server.reportWanted();
         boolean leaves = leaving;
         return new ServerReport(
                 described.serverId(),

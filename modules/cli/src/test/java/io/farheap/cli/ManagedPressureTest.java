@@ -22,7 +22,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
@@ -93,11 +95,15 @@ class ManagedPressureTest {
                 .count();
     }
 
-    /** Writes a word again and again, and reads it back. */
-    private static void load(Cache cache, AtomicLong done) {
+    /**
+     * Writes a word again and again, and reads it back, until it is to end.
+     *
+     * @return how often
+     */
+    private static long load(Cache cache, AtomicLong done, AtomicBoolean ends) {
         try (CacheSession session = cache.openSession();
                 Buffer buffer = cache.allocate(16)) {
-            for (long value = 1; !Thread.currentThread().isInterrupted(); value++) {
+            for (long value = 1; !ends.get(); value++) {
                 long address = value % 2 * MIB + 8;
                 buffer.segment().set(JAVA_LONG, 0, value);
                 session.writeBlocking(address, buffer, 0, 8);
@@ -106,6 +112,7 @@ class ManagedPressureTest {
                 done.set(value);
             }
         }
+        return done.get();
     }
 
     private static long at(int word) {
@@ -140,7 +147,9 @@ class ManagedPressureTest {
                 MemoryServer other = serve(new FakeMachine(MIB, 64, 4), 4);
                 await("the manager knows both", () -> client.servers().size() == 2);
                 AtomicLong done = new AtomicLong();
-                Thread load = Thread.ofPlatform().start(() -> load(cache, done));
+                AtomicBoolean ends = new AtomicBoolean();
+                FutureTask<Long> load = new FutureTask<>(() -> load(cache, done, ends));
+                Thread.ofPlatform().start(load);
                 await("the load runs", () -> done.get() > 10);
                 machine.wants(REGIONS / 4);
                 await("the machine has its memory", () -> pressed.withdrawnRegions() == REGIONS / 4);
@@ -151,12 +160,15 @@ class ManagedPressureTest {
                         .equals(Set.of(REGIONS - REGIONS / 4, REGIONS / 4)));
                 long before = done.get();
                 await("the load still runs", () -> done.get() > before + 10);
-                load.interrupt();
-                load.join();
+                ends.set(true);
+                // Fails if the load has read a wrong byte, at whatever time.
+                assertTrue(load.get(PATIENCE_SECONDS, TimeUnit.SECONDS) > before + 10);
                 assertEquals(REGIONS - REGIONS / 4, regionsOn(cache, pressed));
                 assertEquals(REGIONS / 4, regionsOn(cache, other));
                 check(session, buffer);
-                assertEquals(0, pressed.wantedRegions());
+                await(
+                        "the manager knows that no more are wanted",
+                        () -> client.servers().stream().allMatch(server -> server.wantedRegions() == 0));
                 machine.othersHave(0);
                 await("they are free again", () -> pressed.description().freeRegions() == REGIONS / 4);
                 check(session, buffer);

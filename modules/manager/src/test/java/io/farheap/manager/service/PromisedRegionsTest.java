@@ -7,7 +7,6 @@ import com.google.protobuf.ByteString;
 import io.farheap.control.SignedGrant;
 import io.farheap.manager.CacheManager;
 import io.farheap.manager.ReportReply;
-import io.farheap.manager.ServerReport;
 import io.farheap.manager.client.ServerRegistration;
 import io.farheap.manager.wire.HelloManager;
 import io.farheap.manager.wire.ManagerGrpc;
@@ -25,22 +24,30 @@ import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.IntSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What a server learns of the regions that are promised there, from a manager that answers when the test says so. */
+/**
+ * What a server learns of the regions that are promised there, from a manager that answers when the test says so. Which
+ * report wants regions, and when an answer comes, follows from what was received before, and not from the time.
+ */
 @Timeout(60)
 class PromisedRegionsTest {
 
-    private final BlockingQueue<ReportedServer> reports = new LinkedBlockingQueue<>();
     private final BlockingQueue<Integer> promised = new LinkedBlockingQueue<>();
-    private volatile StreamObserver<ReportReceipt> receipts;
-    private volatile int wanted = 2;
+    /** Whether the server has received an answer. */
+    private volatile boolean heard;
+    /** Receives where the answers to a stream of reports go, and returns the receiver of these reports. */
+    private volatile Function<StreamObserver<ReportReceipt>, Consumer<ReportedServer>> answers = _ -> _ -> {};
+
     private Server manager;
     private ByteString key;
-    private ServerRegistration server;
 
     @BeforeEach
     void start() throws Exception {
@@ -59,12 +66,12 @@ class PromisedRegionsTest {
                     }
 
                     @Override
-                    public StreamObserver<ReportedServer> report(StreamObserver<ReportReceipt> answers) {
-                        receipts = answers;
+                    public StreamObserver<ReportedServer> report(StreamObserver<ReportReceipt> receipts) {
+                        Consumer<ReportedServer> reports = answers.apply(receipts);
                         return new StreamObserver<>() {
                             @Override
                             public void onNext(ReportedServer report) {
-                                reports.add(report);
+                                reports.accept(report);
                             }
 
                             @Override
@@ -77,60 +84,74 @@ class PromisedRegionsTest {
                 })
                 .build()
                 .start();
-        server = new ServerRegistration(
-                List.of("127.0.0.1:" + manager.getPort()), this::report, _ -> {}, _ -> {}, promised::add, () -> {});
     }
 
     @AfterEach
     void close() {
-        server.close();
         manager.shutdownNow();
     }
 
-    private ServerReport report() {
-        return TestCluster.server(1, "t", false, 4, Map.of()).wanting(wanted, 0);
+    /** @param wanted returns how many regions the next report wants */
+    private ServerRegistration register(IntSupplier wanted) {
+        return new ServerRegistration(
+                List.of("127.0.0.1:" + manager.getPort()),
+                () -> TestCluster.server(1, "t", false, 4, Map.of()).wanting(wanted.getAsInt(), 0),
+                _ -> {},
+                _ -> {},
+                this::hears,
+                () -> {});
     }
 
-    private static <T> T next(BlockingQueue<T> queue) throws InterruptedException {
-        T next = queue.poll(30, TimeUnit.SECONDS);
+    private void hears(int regions) {
+        promised.add(regions);
+        heard = true;
+    }
+
+    private int next() throws InterruptedException {
+        Integer next = promised.poll(30, TimeUnit.SECONDS);
         assertNotNull(next);
         return next;
     }
 
-    private void answer(long epoch, int regions) {
-        receipts.onNext(ReportReceipt.newBuilder()
+    private ReportReceipt receipt(long epoch, int regions) {
+        return ReportReceipt.newBuilder()
                 .setEpoch(epoch)
                 .setKey(key)
                 .setMillis(1)
                 .setPromisedRegions(regions)
-                .build());
+                .build();
     }
 
     /** The manager may have promised regions since it knows that none are wanted. */
     @Test
     void anAnswerToAReportBeforeOneThatWantsNothingDoesNotCount() throws Exception {
-        assertEquals(2, next(reports).getWantedRegions());
-        answer(1, 3);
-        assertEquals(3, next(promised));
-        next(reports);
-        wanted = 0;
-        ReportedServer calm = next(reports);
-        while (calm.getWantedRegions() != 0) {
-            answer(1, 3);
-            assertEquals(3, next(promised));
-            calm = next(reports);
+        AtomicInteger wanting = new AtomicInteger();
+        AtomicInteger unanswered = new AtomicInteger();
+        answers = receipts -> report -> {
+            if (report.getWantedRegions() == 0) {
+                // The reports before this one have their answers only now.
+                for (int late = unanswered.getAndSet(0); late > 0; late--) {
+                    receipts.onNext(receipt(1, 3));
+                }
+            } else if (wanting.getAndIncrement() == 0) {
+                receipts.onNext(receipt(1, 3));
+            } else {
+                unanswered.incrementAndGet();
+            }
+        };
+        try (ServerRegistration _ = register(() -> heard && unanswered.get() > 0 ? 0 : 2)) {
+            assertEquals(3, next());
+            assertEquals(ReportReply.UNKNOWN, next(), "to the report before");
         }
-        answer(1, 3);
-        assertEquals(ReportReply.UNKNOWN, next(promised), "to the report before");
     }
 
     @Test
     void aManagerThatWasFollowedDoesNotCount() throws Exception {
-        next(reports);
-        answer(2, 1);
-        assertEquals(1, next(promised));
-        next(reports);
-        answer(1, 0);
-        assertEquals(ReportReply.UNKNOWN, next(promised));
+        AtomicInteger reports = new AtomicInteger();
+        answers = receipts -> _ -> receipts.onNext(reports.getAndIncrement() == 0 ? receipt(2, 1) : receipt(1, 0));
+        try (ServerRegistration _ = register(() -> 2)) {
+            assertEquals(1, next());
+            assertEquals(ReportReply.UNKNOWN, next());
+        }
     }
 }
