@@ -453,6 +453,13 @@ public final class CacheBuilder {
                     reclaims.late(move.server(), move.lost(), Duration.ofMillis(move.leftMillis()));
                 }
             }
+
+            @Override
+            public void wanted(String server, int regions) {
+                if (reclaims != null) {
+                    reclaims.wanted(server, regions);
+                }
+            }
         };
     }
 

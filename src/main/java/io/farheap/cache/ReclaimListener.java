@@ -4,7 +4,7 @@ import io.farheap.manager.Reclaim;
 import io.farheap.migration.MigrationResult;
 import java.time.Duration;
 
-/** Called when a cache moves off a server that is about to leave. */
+/** Called when a cache, or a part of it, moves off a server that is about to leave, or that wants memory back. */
 @FunctionalInterface
 public interface ReclaimListener {
 
@@ -26,12 +26,23 @@ public interface ReclaimListener {
     default void late(String server, int regions, Duration left) {}
 
     /**
-     * The cache has moved off the server as far as it could. Called on a thread that the next reclaim waits for.
+     * A server's machine wants memory back, and no other server has room for some of the cache's regions there. They
+     * stay, and nothing is lost. Called on a thread of its own, once while that lasts, again if twice as many find no
+     * room, and again after the process has connected to another manager.
+     *
+     * @param server HOST:PORT
+     * @param regions how many find no room
+     */
+    default void wanted(String server, int regions) {}
+
+    /**
+     * The cache has moved off the server as far as it could, or was to. Called on a thread that the next reclaim waits
+     * for.
      *
      * @param server HOST:PORT
      * @param moved the regions that have moved since the manager's alert
-     * @param left regions that are still on the server, usually 0; the manager sends another alert when it has room for
-     *     them
+     * @param left regions that are still on the server; usually 0 if it leaves, and the manager sends another alert
+     *     when it has room for them; if its machine wants memory back, all but those that were to leave
      */
     void reclaimed(String server, MigrationResult moved, int left);
 }

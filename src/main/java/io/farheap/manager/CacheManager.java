@@ -255,7 +255,8 @@ public interface CacheManager {
 
     /**
      * Receives a server's report. A server sends one every second; a server that is silent for three seconds gets no
-     * more caches.
+     * more caches. One that wants regions back gets nothing new, and caches move as many regions off it as its free
+     * ones do not suffice for.
      *
      * @return the manager's orders
      */
@@ -315,6 +316,16 @@ public interface CacheManager {
          * once for each server and connection, and again if twice as many cannot.
          */
         default void late(long cacheId, CacheDescription.LateMove move) {}
+
+        /**
+         * A server wants regions back for its machine, and some of one of its caches find no room elsewhere: they stay,
+         * and nothing is lost. Called once for each server and connection while that lasts, and again if twice as many
+         * find none.
+         *
+         * @param server HOST:PORT
+         * @param regions of the cache, at least 1; of all caches together as many as find no room
+         */
+        default void wanted(long cacheId, String server, int regions) {}
 
         /** The connection has ended: the process must attend again. Not called after {@link Attendance#close}. */
         void ended(ControlException why);

@@ -17,6 +17,11 @@ import java.util.Set;
  * @param leavesWithinMillis how long it stays, if it is leaving
  * @param held how many regions each cache that has a lease there holds, by its id; may be 0
  * @param ended caches that the manager has ended and that hold nothing there any more
+ * @param wantedRegions how many regions its machine wants back beside the withdrawn ones; free ones serve for that
+ *     first. While it is more than 0, the server gets nothing new
+ * @param withdrawnRegions how many regions its machine has for now: they are neither held nor free
+ * @param unplacedRegions of the wanted regions: how many have to leave and find no room elsewhere; 0 in a server's own
+ *     report, since only the manager knows
  */
 public record ServerReport(
         long serverId,
@@ -32,7 +37,10 @@ public record ServerReport(
         boolean leaving,
         long leavesWithinMillis,
         Map<Long, Integer> held,
-        Set<Long> ended) {
+        Set<Long> ended,
+        int wantedRegions,
+        int withdrawnRegions,
+        int unplacedRegions) {
 
     public ServerReport {
         TextChecks.require("a server's address", address, CacheManager.MAX_TEXT_LENGTH);
@@ -54,8 +62,49 @@ public record ServerReport(
             throw new IllegalArgumentException("a notice of " + noticeMillis + " ms, of which " + leavesWithinMillis
                     + " are left; neither is less than 0");
         }
+        if (wantedRegions < 0 || withdrawnRegions < 0 || withdrawnRegions > totalRegions || unplacedRegions < 0) {
+            throw new IllegalArgumentException("a server of " + totalRegions + " regions that wants " + wantedRegions
+                    + " back and has withdrawn " + withdrawnRegions + ", with " + unplacedRegions
+                    + " that find no room; none is less than 0, and no more are withdrawn than there are");
+        }
         held = Map.copyOf(held);
         ended = Set.copyOf(ended);
+    }
+
+    /** The report of a server of which the machine wants nothing back. */
+    public ServerReport(
+            long serverId,
+            String address,
+            String type,
+            boolean spot,
+            String place,
+            String domain,
+            long regionBytes,
+            int totalRegions,
+            int freeRegions,
+            long noticeMillis,
+            boolean leaving,
+            long leavesWithinMillis,
+            Map<Long, Integer> held,
+            Set<Long> ended) {
+        this(
+                serverId,
+                address,
+                type,
+                spot,
+                place,
+                domain,
+                regionBytes,
+                totalRegions,
+                freeRegions,
+                noticeMillis,
+                leaving,
+                leavesWithinMillis,
+                held,
+                ended,
+                0,
+                0,
+                0);
     }
 
     /** The report of a server that is a failure domain of its own and has ended no caches. */
@@ -105,6 +154,40 @@ public record ServerReport(
                 true,
                 millis,
                 held,
-                ended);
+                ended,
+                wantedRegions,
+                withdrawnRegions,
+                unplacedRegions);
+    }
+
+    /** The same report for a server of which the machine wants regions back, and has some. */
+    public ServerReport wanting(int wanted, int withdrawn) {
+        return pressed(wanted, withdrawn, unplacedRegions);
+    }
+
+    /** The same report, with how many of the wanted regions find no room elsewhere. */
+    public ServerReport unplaced(int regions) {
+        return pressed(wantedRegions, withdrawnRegions, regions);
+    }
+
+    private ServerReport pressed(int wanted, int withdrawn, int unplaced) {
+        return new ServerReport(
+                serverId,
+                address,
+                type,
+                spot,
+                place,
+                domain,
+                regionBytes,
+                totalRegions,
+                freeRegions,
+                noticeMillis,
+                leaving,
+                leavesWithinMillis,
+                held,
+                ended,
+                wanted,
+                withdrawn,
+                unplaced);
     }
 }

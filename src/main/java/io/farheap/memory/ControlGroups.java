@@ -4,8 +4,10 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The memory that the limits of this process's control groups leave: of its own group and of all groups above it, as
@@ -66,10 +68,34 @@ final class ControlGroups {
     }
 
     /**
-     * Finds the mount point of the hierarchy. A container may see a part of it, whose root is then the container's own
-     * group.
+     * Returns a file of this process's own group of version 2; null if the process is in none that is visible from
+     * here.
+     *
+     * @param root of the file system
      */
+    static @Nullable Path own(Path root, String file) {
+        for (String line : lines(root.resolve("proc/self/cgroup"))) {
+            if (line.startsWith("0::")) {
+                List<Path> groups = groups(root, Version.TWO, line.substring("0::".length()));
+                return groups.isEmpty() ? null : groups.getFirst().resolve(file);
+            }
+        }
+        return null;
+    }
+
     private static AvailableBytes least(Path root, boolean reclaims, Version version, String path) {
+        AvailableBytes least = UNLIMITED;
+        for (Path group : groups(root, version, path)) {
+            least = least.least(left(version, group, reclaims));
+        }
+        return least;
+    }
+
+    /**
+     * Returns this process's own group and those above it. Finds the mount point of the hierarchy: a container may see
+     * a part of it, whose root is then the container's own group.
+     */
+    private static List<Path> groups(Path root, Version version, String path) {
         // ID PARENT MAJOR:MINOR ROOT MOUNT-POINT OPTIONS [TAGS...] - TYPE SOURCE SUPER-OPTIONS
         for (String line : lines(root.resolve("proc/self/mountinfo"))) {
             String[] halves = line.split(" - ", 2);
@@ -82,10 +108,10 @@ final class ControlGroups {
                     ? type[0].equals("cgroup2")
                     : type[0].equals("cgroup") && List.of(type[2].split(",")).contains("memory");
             if (ours) {
-                return least(root, reclaims, version, unescaped(mount[4]), below(unescaped(mount[3]), path));
+                return groups(root, unescaped(mount[4]), below(unescaped(mount[3]), path));
             }
         }
-        return UNLIMITED;
+        return List.of();
     }
 
     /**
@@ -99,8 +125,8 @@ final class ControlGroups {
         return path.equals(mounted) || path.startsWith(mounted + "/") ? path.substring(mounted.length()) : "";
     }
 
-    private static AvailableBytes least(Path root, boolean reclaims, Version version, String mountPoint, String below) {
-        AvailableBytes least = UNLIMITED;
+    private static List<Path> groups(Path root, String mountPoint, String below) {
+        List<Path> groups = new ArrayList<>();
         try {
             Path top = root.resolve(relative(mountPoint)).normalize();
             Path group = top.resolve(relative(below)).normalize();
@@ -108,7 +134,7 @@ final class ControlGroups {
             for (group = group.startsWith(top) ? group : top;
                     group != null && group.startsWith(top);
                     group = group.getParent()) {
-                least = least.least(left(version, group, reclaims));
+                groups.add(group);
                 if (group.equals(top)) {
                     break;
                 }
@@ -116,7 +142,7 @@ final class ControlGroups {
         } catch (InvalidPathException e) {
             // Not a path that this machine has.
         }
-        return least;
+        return groups;
     }
 
     private static AvailableBytes left(Version version, Path group, boolean reclaims) {

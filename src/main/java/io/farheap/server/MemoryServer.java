@@ -188,6 +188,32 @@ public final class MemoryServer implements AutoCloseable {
         return plane.endedCaches();
     }
 
+    /**
+     * Returns for a report to a manager how many regions the machine wants back beside those that it has
+     * ({@link #withdrawnRegions}), since less than the headroom is free or its tasks wait for memory; free regions
+     * count. 0 without headroom. To be called once for each report and by nothing else: once it has returned 0, the
+     * manager may promise caches regions here, so what it has said before does not count any more.
+     */
+    public int reportWanted() {
+        return plane.reportWanted();
+    }
+
+    /** How many regions the machine has for now: they are neither held nor free. */
+    public int withdrawnRegions() {
+        return plane.withdrawnRegions();
+    }
+
+    /**
+     * A manager has answered a report that wants regions back. What it has promised is not given to the machine, and
+     * until it has answered, nothing is, for ten seconds. Does not wait.
+     *
+     * @param regions how many of this server's regions caches were promised and have not taken; less than 0 if the
+     *     manager has not said so
+     */
+    public void promised(int regions) {
+        plane.promised(regions);
+    }
+
     /** For tests that wrap it. */
     ControlPlane plane() {
         return plane;

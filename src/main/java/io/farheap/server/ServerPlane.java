@@ -36,6 +36,7 @@ import io.farheap.server.lease.DeviceCalls;
 import io.farheap.server.lease.GrantBook;
 import io.farheap.server.lease.IncomingPulls;
 import io.farheap.server.lease.Leases;
+import io.farheap.server.pool.ManagerPromises;
 import io.farheap.server.pool.RegionPool;
 import io.farheap.server.pool.RegionZeroer;
 import io.farheap.server.pool.ResourceMonitor;
@@ -57,11 +58,13 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalInt;
 import java.util.ServiceLoader;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -94,6 +97,7 @@ final class ServerPlane implements ControlPlane, AutoCloseable {
     private final ExportTickets<RegionExport> tickets;
     private final SourceConnectionPool sources = new SourceConnectionPool();
     private final RpcHandlers handlers = new RpcHandlers();
+    private final ManagerPromises promises;
     private final List<ServerService> services = new ArrayList<>();
     private RegionPool pool;
     private CompletionQueue completions;
@@ -110,8 +114,9 @@ final class ServerPlane implements ControlPlane, AutoCloseable {
 
     private boolean closed;
 
-    private ServerPlane(ServerOptions options, long ticketNanos, long pullNanos) {
+    private ServerPlane(ServerOptions options, long ticketNanos, long pullNanos, LongSupplier nanos) {
         this.options = options;
+        this.promises = new ManagerPromises(nanos);
         this.tickets = new ExportTickets<>(ticketNanos);
         context = Devices.open(options.device());
         try {
@@ -136,7 +141,7 @@ final class ServerPlane implements ControlPlane, AutoCloseable {
             incoming = new IncomingPulls(context, pool, budgets, sources, retired);
             services.forEach(service -> service.threads(threads::startAll));
             services.forEach(service -> service.install(options, handlers, spaces));
-            monitor = new ResourceMonitor(options.headroom(), pool, holders, this::promisedRegions);
+            monitor = new ResourceMonitor(options.headroom(), pool, holders, this::promisedRegions, promises::keep);
         } catch (Throwable e) {
             Closeables.after(e, this);
             throw e;
@@ -160,7 +165,12 @@ final class ServerPlane implements ControlPlane, AutoCloseable {
 
     /** @param pullNanos how long a prepared pull waits to be begun */
     static ServerPlane open(ServerOptions options, long ticketNanos, long pullNanos) {
-        return new ServerPlane(options, ticketNanos, pullNanos);
+        return new ServerPlane(options, ticketNanos, pullNanos, System::nanoTime);
+    }
+
+    /** @param nanos the clock by which it waits for a manager that is to say what is promised */
+    static ServerPlane open(ServerOptions options, LongSupplier nanos) {
+        return new ServerPlane(options, TICKET_NANOS, PULL_NANOS, nanos);
     }
 
     /**
@@ -326,10 +336,28 @@ final class ServerPlane implements ControlPlane, AutoCloseable {
         return leases.regionsByCache();
     }
 
-    /** How many regions caches with a lease may still take by the grants that they have shown. */
-    private int promisedRegions() {
+    /** The number of regions that caches with a lease may still take by the grants that they have shown. */
+    private OptionalInt promisedRegions() {
         GrantBook book = grants;
-        return book == null ? 0 : book.untaken(leases.regionsByCache());
+        return book == null ? OptionalInt.empty() : OptionalInt.of(book.untaken(leases.regionsByCache()));
+    }
+
+    /** As {@link MemoryServer#promised}. */
+    void promised(int regions) {
+        if (regions >= 0) {
+            promises.said(regions);
+            monitor.wake();
+        }
+    }
+
+    /** As {@link MemoryServer#reportWanted}. */
+    int reportWanted() {
+        return monitor.wanted(promises::reports);
+    }
+
+    /** How many regions the machine has for now. */
+    int withdrawnRegions() {
+        return pool.withdrawnCount();
     }
 
     /** Ends the lease again if its cache was ended between the check of the grant and the opening of the lease. */

@@ -35,6 +35,9 @@ import org.jspecify.annotations.Nullable;
  * reserved for it, moves the regions of the leaving server there, gives that server's lease back, and reports to the
  * manager where all regions are.
  *
+ * <p>If a server's machine wants memory back, it moves the regions there that are used least, as many as there is room
+ * for elsewhere.
+ *
  * <p>Reads and writes of the cache never wait for the manager. Any thread.
  */
 public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
@@ -53,11 +56,16 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
 
         /** As {@code ReclaimListener.late}. */
         void late(CacheDescription.LateMove move);
+
+        /** As {@code ReclaimListener.wanted}. */
+        default void wanted(String server, int regions) {}
     }
 
     private static final System.Logger LOG = System.getLogger(ManagedCacheClient.class.getName());
     /** Between two renewals of reserved room: one of them may be late. */
     private static final long RENEW_MILLIS = CacheManager.GROWTH_MILLIS / 4;
+    /** After so many regions that have moved off a server that wants memory back, it gets that. */
+    private static final int MOST_UNRETURNED = 8;
 
     /** A manager that says that so much less is left has another time of day than before. */
     private static final long WRONG_MILLIS = 60_000;
@@ -71,6 +79,9 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
     private final ManagerReporter telling;
     private final ManagedServers servers;
     private final ReclaimWorker reclaims;
+    /** The generation of the last alert by which only some regions were to leave a server. */
+    private volatile long followed = -1;
+
     private volatile @Nullable ManagedCache cache;
     private volatile @Nullable String endedWhy;
     /** Held while the lifetime is set, so that the manager's answer counts before its next message. */
@@ -277,6 +288,11 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
     }
 
     @Override
+    public void wanted(String server, int regions) {
+        Thread.ofVirtual().name("farheap-wanted-" + name).start(() -> guarded(() -> listener.wanted(server, regions)));
+    }
+
+    @Override
     public void lost(String server) {
         ManagedCache managed = cache;
         if (managed != null) {
@@ -405,6 +421,11 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
             // It has moved before this alert came.
             return;
         }
+        if (isPartial(alert) && alert.generation() <= followed) {
+            // It has come again, over another connection: as many regions would leave again.
+            return;
+        }
+        followed = isPartial(alert) ? alert.generation() : followed;
         grants.put(alert.targets());
         guarded(() -> listener.reclaiming(alert));
         MigrationResult moved = MigrationResult.NONE;
@@ -457,18 +478,44 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
             if (regions.isEmpty()) {
                 return MigrationResult.NONE;
             }
-            List<Integer> some = regions.subList(0, Math.min(regions.size(), target.regions()));
+            int count = Math.min(regions.size(), target.regions());
             times.moves();
             try {
-                return cache.migrate(some, alert.server(), target.address(), how, () -> mustGiveWay(alert));
+                return isPartial(alert)
+                        ? moveAndReturn(cache, alert, regions.reversed().subList(0, count), target.address())
+                        : migrate(cache, alert, regions.subList(0, count), target.address());
             } finally {
                 times.moved();
             }
         });
     }
 
+    private MigrationResult migrate(ManagedCache cache, Reclaim alert, List<Integer> regions, String target) {
+        return cache.migrate(regions, alert.server(), target, how, () -> mustGiveWay(alert));
+    }
+
+    /** Moves regions off a server that stays, which gets the memory of some at a time back. */
+    private MigrationResult moveAndReturn(ManagedCache cache, Reclaim alert, List<Integer> regions, String target) {
+        MigrationResult moved = MigrationResult.NONE;
+        for (int from = 0; from < regions.size() && !mustGiveWay(alert); from += MOST_UNRETURNED) {
+            List<Integer> some = regions.subList(from, Math.min(regions.size(), from + MOST_UNRETURNED));
+            try {
+                moved = moved.plus(migrate(cache, alert, some, target));
+            } finally {
+                cache.stay();
+            }
+        }
+        return moved;
+    }
+
+    /** Whether only as many regions leave the server as the alert has targets for. */
+    private static boolean isPartial(Reclaim alert) {
+        return alert.reason() == Reclaim.Reason.PRESSURE;
+    }
+
+    /** A move off a server that stays gives way to one off that server, too, if it is to end. */
     private boolean mustGiveWay(Reclaim alert) {
-        return reclaims.isToLeave(alert.generation(), alert.server());
+        return reclaims.isToLeave(alert.generation(), isPartial(alert) ? "" : alert.server());
     }
 
     /** The application has changed the cache's servers or capacity: reports that to the manager soon. */

@@ -26,6 +26,14 @@ public interface CacheAlerts {
     /** Some of the cache's regions cannot leave a server before that ends, unless something changes. */
     void late(CacheDescription.LateMove move);
 
+    /**
+     * A server wants regions back for its machine, and some of the cache's find no room elsewhere: they stay.
+     *
+     * @param server HOST:PORT
+     * @param regions how many, at least 1
+     */
+    void wanted(String server, int regions);
+
     /** The manager does not know the cache: if it exists, it is to be claimed. */
     void unknown();
 

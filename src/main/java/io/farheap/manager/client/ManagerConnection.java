@@ -379,6 +379,11 @@ public final class ManagerConnection implements AutoCloseable {
         }
 
         @Override
+        public void wanted(long cacheId, String server, int regions) {
+            tell(cacheId, cache -> cache.wanted(server, regions));
+        }
+
+        @Override
         public void ended(long cacheId, String why) {
             tell(cacheId, cache -> cache.ended(why));
         }

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.IntConsumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -27,9 +28,15 @@ public final class ServerRegistration implements AutoCloseable {
     private final Consumer<ManagerKey> keys;
     private final Runnable leave;
     private final Consumer<Set<Long>> ended;
+    private final IntConsumer promised;
     private final Thread thread;
     /** Guarded by this. */
     private boolean soon = true;
+
+    /** The highest epoch of a manager that has answered. Guarded by this. */
+    private long epoch;
+    /** Whether the last answer was of that epoch. Guarded by this. */
+    private boolean current;
 
     private boolean closed;
 
@@ -48,8 +55,25 @@ public final class ServerRegistration implements AutoCloseable {
             Consumer<ManagerKey> keys,
             Consumer<Set<Long>> ended,
             Runnable leave) {
+        this(managers, reports, keys, ended, _ -> {}, leave);
+    }
+
+    /**
+     * Starts reporting for a server that may want regions back.
+     *
+     * @param promised receives how many regions caches were promised and have not taken, as
+     *     {@link ReportReply#promised} has it, on a thread that it must not block
+     */
+    public ServerRegistration(
+            List<String> managers,
+            Supplier<ServerReport> reports,
+            Consumer<ManagerKey> keys,
+            Consumer<Set<Long>> ended,
+            IntConsumer promised,
+            Runnable leave) {
         this.keys = keys;
         this.ended = ended;
+        this.promised = promised;
         this.leave = leave;
         this.managers = List.copyOf(managers);
         this.reports = reports;
@@ -66,6 +90,23 @@ public final class ServerRegistration implements AutoCloseable {
         notifyAll();
     }
 
+    private void learn(ManagerKey key) {
+        synchronized (this) {
+            current = key.epoch() >= epoch;
+            epoch = Math.max(epoch, key.epoch());
+        }
+        keys.accept(key);
+    }
+
+    /** A manager that was followed does not know what the one that leads has promised since. */
+    private void answered(ReportReply reply) {
+        boolean counts;
+        synchronized (this) {
+            counts = current;
+        }
+        promised.accept(counts ? reply.promised() : ReportReply.UNKNOWN);
+    }
+
     private void run() {
         @Nullable ManagerClient manager = null;
         boolean told = false;
@@ -75,7 +116,8 @@ public final class ServerRegistration implements AutoCloseable {
             try {
                 if (manager == null) {
                     manager = ManagerClient.connectFirst(managers);
-                    manager.onKey(keys);
+                    manager.onKey(this::learn);
+                    manager.onReply(this::answered);
                 }
                 ReportReply orders = manager.report(reports.get());
                 told = false;

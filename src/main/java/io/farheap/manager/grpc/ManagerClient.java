@@ -74,6 +74,8 @@ public final class ManagerClient implements CacheManager, AutoCloseable {
     private final ManagerStub streams;
     /** Stream of the server that reports through this client. Guarded by this. */
     private @Nullable StreamObserver<ReportedServer> reports;
+    /** The answers to that stream. Guarded by this. */
+    private @Nullable Receipts receipts;
     /** Why the last stream ended, until a caller has received it. Guarded by this. */
     private @Nullable ControlException reportsEnded;
 
@@ -85,6 +87,7 @@ public final class ManagerClient implements CacheManager, AutoCloseable {
     private volatile ReportReply orders = ReportReply.NONE;
 
     private volatile Consumer<ManagerKey> keys = _ -> {};
+    private volatile Consumer<ReportReply> replies = _ -> {};
 
     private ManagerClient(HostPort address) {
         channel = new CallChannel("cache manager", address, "farheap-manager-client", MAX_REPLY_BYTES);
@@ -395,6 +398,11 @@ public final class ManagerClient implements CacheManager, AutoCloseable {
                     listener.late(
                             alert.getLate().getCacheId(),
                             sensible(() -> ManagerMessages.read(alert.getLate().getLate())));
+                case WANTED ->
+                    listener.wanted(
+                            alert.getWanted().getCacheId(),
+                            alert.getWanted().getServer(),
+                            Math.max(1, alert.getWanted().getRegions()));
                 case WHAT_NOT_SET -> {
                     // A message of a newer manager; this release does not need it.
                 }
@@ -433,8 +441,11 @@ public final class ManagerClient implements CacheManager, AutoCloseable {
             reportsEnded = null;
             throw why;
         }
-        if (reports == null) {
-            reports = streams.report(new Receipts());
+        Receipts answers = receipts;
+        if (reports == null || answers == null) {
+            answers = new Receipts();
+            receipts = answers;
+            reports = streams.report(answers);
             unheard = 0;
         }
         long now = System.nanoTime();
@@ -445,6 +456,7 @@ public final class ManagerClient implements CacheManager, AutoCloseable {
                     Code.DEADLINE_EXCEEDED, channel.peer() + " has not answered the last " + unheard + " reports");
         }
         unheard++;
+        answers.sends(report);
         reports.onNext(ManagerMessages.write(report));
         return orders;
     }
@@ -457,6 +469,14 @@ public final class ManagerClient implements CacheManager, AutoCloseable {
         keys = listener;
     }
 
+    /**
+     * Sets the listener that receives each answer to a report at once, after {@link #onKey}'s, on a thread that it must
+     * not block.
+     */
+    public void onReply(Consumer<ReportReply> listener) {
+        replies = listener;
+    }
+
     private synchronized void reportsEnded(ControlException why) {
         reports = null;
         reportsEnded = why;
@@ -466,14 +486,43 @@ public final class ManagerClient implements CacheManager, AutoCloseable {
         unheard = 0;
     }
 
+    /** The answers to one stream of reports, each of which has one, in their order. */
     private final class Receipts implements StreamObserver<ReportReceipt> {
+
+        /** Reports that were sent. Guarded by the client, as the fields below. */
+        private long sent;
+        /** Reports that were answered. */
+        private long answered;
+        /** The number of the last report that has said that the server wants nothing back. */
+        private long calm;
+
+        void sends(ServerReport report) {
+            sent++;
+            calm = report.wantedRegions() == 0 ? sent : calm;
+        }
+
+        /**
+         * What the manager has said to a report before one that wants nothing back does not count any more: it may have
+         * promised regions since.
+         */
+        private int promised(ReportReceipt receipt) {
+            answered++;
+            if (answered <= calm || !receipt.hasPromisedRegions()) {
+                return ReportReply.UNKNOWN;
+            }
+            int promised = receipt.getPromisedRegions();
+            return promised < 0 ? Integer.MAX_VALUE : promised;
+        }
 
         @Override
         public void onNext(ReportReceipt receipt) {
             heard();
-            orders = new ReportReply(receipt.getLeave(), new HashSet<>(receipt.getEndedList()));
             keys.accept(sensible(
                     () -> ManagerKey.of(receipt.getEpoch(), receipt.getKey().toByteArray(), receipt.getMillis())));
+            synchronized (ManagerClient.this) {
+                orders = new ReportReply(receipt.getLeave(), new HashSet<>(receipt.getEndedList()), promised(receipt));
+                replies.accept(orders);
+            }
         }
 
         @Override

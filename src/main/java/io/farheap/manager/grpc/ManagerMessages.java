@@ -270,6 +270,7 @@ public final class ManagerMessages {
                 .setReason(write(alert.reason()))
                 .setServer(alert.server())
                 .setWithinMillis(alert.withinMillis())
+                .setPressure(alert.reason() == Reclaim.Reason.PRESSURE)
                 .addAllTargets(write(alert.targets()))
                 .build();
     }
@@ -278,7 +279,7 @@ public final class ManagerMessages {
         return new Reclaim(
                 alert.getCacheId(),
                 alert.getGeneration(),
-                read(alert.getReason()),
+                alert.getPressure() ? Reclaim.Reason.PRESSURE : read(alert.getReason()),
                 alert.getServer(),
                 alert.getWithinMillis(),
                 read(alert.getTargetsList()));
@@ -298,7 +299,8 @@ public final class ManagerMessages {
         return switch (reason) {
             case LEAVES -> ReclaimReason.LEAVES;
             case ENDS_SOON -> ReclaimReason.ENDS_SOON;
-            case CHEAPER -> ReclaimReason.CHEAPER;
+            // A client that does not know the other reason moves as many regions for this one.
+            case CHEAPER, PRESSURE -> ReclaimReason.CHEAPER;
         };
     }
 
@@ -323,6 +325,9 @@ public final class ManagerMessages {
                                 .build())
                         .toList())
                 .addAllEnded(report.ended())
+                .setWantedRegions(report.wantedRegions())
+                .setWithdrawnRegions(report.withdrawnRegions())
+                .setUnplacedRegions(report.unplacedRegions())
                 .build();
     }
 
@@ -345,6 +350,9 @@ public final class ManagerMessages {
                 report.getLeaving(),
                 report.getLeavesWithinMillis(),
                 held,
-                new HashSet<>(report.getEndedList()));
+                new HashSet<>(report.getEndedList()),
+                report.getWantedRegions(),
+                report.getWithdrawnRegions(),
+                report.getUnplacedRegions());
     }
 }

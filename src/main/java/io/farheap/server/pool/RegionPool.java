@@ -15,6 +15,8 @@ import io.farheap.verbs.VerbsException;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.concurrent.ThreadFactory;
+import java.util.function.IntConsumer;
+import java.util.function.IntSupplier;
 import org.agrona.collections.IntArrayList;
 
 /**
@@ -210,29 +212,37 @@ public final class RegionPool implements AutoCloseable {
      * it, count toward the new number. One thread at a time.
      *
      * @param since {@link #withdrawals} before the machine's memory was read
-     * @param keep how many regions stay free nevertheless, as they are promised
+     * @param keep how many regions stay free nevertheless, as they are promised; asked with this pool's lock, so that a
+     *     report of {@link #wanted} comes either before or after
      * @return how many are still owed
      */
-    int owe(int regions, long since, int keep) {
-        int left;
+    int owe(int regions, long since, IntSupplier keep) {
         synchronized (this) {
-            owed = 0;
-            kept = keep;
-            left = (int) (regions - (begun - since));
+            kept = keep.getAsInt();
+            owed = (int) Math.max(0, regions - (begun - since));
         }
-        for (; left > 0; left--) {
+        while (true) {
             int id;
             synchronized (this) {
-                if (freeCount <= keep) {
-                    owed = left;
-                    return left;
+                if (owed == 0 || freeCount <= kept) {
+                    return owed;
                 }
                 id = free[--freeCount];
+                owed--;
                 begun++;
             }
             withdraw(id);
         }
-        return 0;
+    }
+
+    /**
+     * Returns how many regions are still owed.
+     *
+     * @param reported receives that number before it can change
+     */
+    synchronized int wanted(IntConsumer reported) {
+        reported.accept(owed);
+        return owed;
     }
 
     private void withdraw(int id) {

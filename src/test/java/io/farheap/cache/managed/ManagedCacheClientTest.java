@@ -31,7 +31,10 @@ import io.farheap.manager.wire.ManagerGrpc;
 import io.farheap.manager.wire.ManagerIntroduction;
 import io.farheap.manager.wire.MovedRegions;
 import io.farheap.manager.wire.Nothing;
+import io.farheap.manager.wire.ReclaimAlert;
+import io.farheap.manager.wire.ReclaimReason;
 import io.farheap.manager.wire.UnknownAlert;
+import io.farheap.manager.wire.WantedAlert;
 import io.farheap.migration.MigrationOptions;
 import io.farheap.migration.MigrationResult;
 import io.farheap.remote.contract.RemoteRegion;
@@ -168,6 +171,7 @@ class ManagedCacheClientTest {
     private static final class StillCache implements ManagedCache {
 
         private final AtomicInteger looks = new AtomicInteger();
+        private final AtomicInteger stays = new AtomicInteger();
         private final BlockingQueue<List<Integer>> moves = new ArrayBlockingQueue<>(9);
         private final BlockingQueue<BooleanSupplier> givesWay = new ArrayBlockingQueue<>(9);
         private final CountDownLatch held = new CountDownLatch(1);
@@ -249,7 +253,9 @@ class ManagedCacheClientTest {
         }
 
         @Override
-        public void stay() {}
+        public void stay() {
+            stays.incrementAndGet();
+        }
 
         @Override
         public void retire(String address) {
@@ -261,6 +267,7 @@ class ManagedCacheClientTest {
     private final StillCache cache = new StillCache();
     private final BlockingQueue<Duration> expiring = new ArrayBlockingQueue<>(9);
     private final BlockingQueue<CacheDescription.LateMove> late = new ArrayBlockingQueue<>(9);
+    private final BlockingQueue<String> wanted = new ArrayBlockingQueue<>(9);
     private final ManagedCacheClient client;
     private final StreamObserver<Alert> line;
 
@@ -290,6 +297,11 @@ class ManagedCacheClientTest {
                     @Override
                     public void late(CacheDescription.LateMove move) {
                         late.add(move);
+                    }
+
+                    @Override
+                    public void wanted(String server, int regions) {
+                        wanted.add(regions + " on " + server);
                     }
                 });
         client.manage(cache);
@@ -340,6 +352,58 @@ class ManagedCacheClientTest {
         while (!givesWay.getAsBoolean()) {
             Thread.onSpinWait();
         }
+    }
+
+    private void wantsBack(long generation, int regions) {
+        Reclaim alert = new Reclaim(
+                manager.cacheId,
+                generation,
+                Reclaim.Reason.PRESSURE,
+                SERVER,
+                0,
+                List.of(new RegionShare("10.0.0.2:1", regions)));
+        ReclaimAlert message = ManagerMessages.write(alert);
+        assertEquals(ReclaimReason.CHEAPER, message.getReason(), "for older clients");
+        line.onNext(Alert.newBuilder().setReclaim(message).build());
+    }
+
+    /** Of regions that are used equally, the last one comes first. */
+    @Test
+    void asManyAsAServerWantsBackLeaveItTheColdestFirst() throws Exception {
+        wantsBack(4, 3);
+        assertEquals(List.of(REGIONS - 1, REGIONS - 2, REGIONS - 3), next(cache.moves));
+        assertEquals(4, next(manager.moved));
+        BooleanSupplier givesWay = next(cache.givesWay);
+        assertFalse(givesWay.getAsBoolean());
+        // The manager notifies the process again over another connection.
+        wantsBack(4, 3);
+        assertEquals(4, next(manager.moved));
+        assertTrue(cache.moves.isEmpty(), "it has moved them");
+        leaves(SERVER, List.of());
+        while (!givesWay.getAsBoolean()) {
+            Thread.onSpinWait();
+        }
+    }
+
+    /** The server need not wait for the end of a long move. */
+    @Test
+    void theServerGetsSomeBackWhileOthersMove() throws Exception {
+        wantsBack(4, REGIONS);
+        assertEquals(8, next(cache.moves).size());
+        assertEquals(List.of(0), next(cache.moves));
+        assertEquals(4, next(manager.moved));
+        assertEquals(3, cache.stays.get(), "and once at the end");
+    }
+
+    @Test
+    void theListenerHearsWhatFindsNoRoom() throws Exception {
+        line.onNext(Alert.newBuilder()
+                .setWanted(WantedAlert.newBuilder()
+                        .setCacheId(manager.cacheId)
+                        .setServer(SERVER)
+                        .setRegions(5))
+                .build());
+        assertEquals("5 on " + SERVER, next(wanted));
     }
 
     /** The manager was started again, and its time of day is ahead. */

@@ -14,6 +14,7 @@ public final class FakeMachine implements Supplier<MachineMemory> {
     private final int donated;
     private volatile int others;
     private volatile int looks;
+    private volatile double stalled;
     private volatile ControlPlane server;
 
     /**
@@ -45,6 +46,11 @@ public final class FakeMachine implements Supplier<MachineMemory> {
         others = regions - regions * PERCENT / 100 - donated + back;
     }
 
+    /** Some of its tasks wait for memory in {@code percent} of the time. */
+    public void stalls(double percent) {
+        stalled = percent;
+    }
+
     /** How often the server has looked at it. */
     public int looks() {
         return looks;
@@ -57,6 +63,6 @@ public final class FakeMachine implements Supplier<MachineMemory> {
         int withdrawn = running == null ? 0 : running.describe().withdrawnRegions();
         // A kernel gives away no more than it has.
         long free = Math.max(0, regions - others - (donated - withdrawn));
-        return new MachineMemory(regions * regionBytes, free * regionBytes);
+        return new MachineMemory(regions * regionBytes, free * regionBytes, stalled);
     }
 }

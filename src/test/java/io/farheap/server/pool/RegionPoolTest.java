@@ -12,6 +12,7 @@ import io.farheap.verbs.Context;
 import io.farheap.verbs.Devices;
 import java.lang.foreign.ValueLayout;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 class RegionPoolTest {
@@ -23,7 +24,7 @@ class RegionPoolTest {
     void whatTheMachineDoesNotGiveStaysWithdrawn() throws Exception {
         try (Context context = Devices.open(TestDevice.server());
                 RegionPool pool = new RegionPool(context, REGION, 4, true)) {
-            assertEquals(0, pool.owe(3, pool.withdrawals(), 0));
+            assertEquals(0, pool.owe(3, pool.withdrawals(), () -> 0));
             pool.oweNothing();
             for (List<Call> refused : List.of(
                     List.of(Call.populate(Errno.ENOMEM)),
@@ -50,15 +51,15 @@ class RegionPoolTest {
                 RegionPool pool = new RegionPool(context, REGION, 4, true)) {
             int[] taken = pool.take(4);
             long read = pool.withdrawals();
-            assertEquals(3, pool.owe(3, read, 0));
+            assertEquals(3, pool.owe(3, read, () -> 0));
             pool.free(taken[0]);
-            assertEquals(2, pool.owe(3, read, 0));
+            assertEquals(2, pool.owe(3, read, () -> 0));
             pool.free(taken[1]);
             pool.free(taken[2]);
             pool.free(taken[3]);
             assertEquals(3, pool.withdrawnCount());
             assertEquals(1, pool.freeCount());
-            assertEquals(0, pool.owe(0, pool.withdrawals(), 0));
+            assertEquals(0, pool.owe(0, pool.withdrawals(), () -> 0));
         }
     }
 
@@ -68,7 +69,7 @@ class RegionPoolTest {
         try (Context context = Devices.open(TestDevice.server());
                 RegionPool pool = new RegionPool(context, REGION, 6, true)) {
             int[] taken = pool.take(2);
-            assertEquals(5, pool.owe(6, pool.withdrawals(), 3));
+            assertEquals(5, pool.owe(6, pool.withdrawals(), () -> 3));
             assertEquals(1, pool.withdrawnCount());
             assertEquals(3, pool.freeCount());
             pool.take(1);
@@ -77,6 +78,28 @@ class RegionPoolTest {
             pool.free(taken[1]);
             assertEquals(3, pool.freeCount());
             assertEquals(2, pool.withdrawnCount());
+        }
+    }
+
+    /** A manager that is asked for room may promise more, until it has heard that regions are wanted. */
+    @Test
+    void nothingIsWithdrawnBeforeTheManagerHasSaidWhatIsPromised() {
+        try (Context context = Devices.open(TestDevice.server());
+                RegionPool pool = new RegionPool(context, REGION, 6, true)) {
+            int[] taken = pool.take(2);
+            AtomicInteger reported = new AtomicInteger();
+            assertEquals(5, pool.owe(5, pool.withdrawals(), () -> Integer.MAX_VALUE));
+            assertEquals(5, pool.wanted(reported::set));
+            assertEquals(5, reported.get());
+            pool.free(taken[0]);
+            assertEquals(5, pool.freeCount());
+            assertEquals(2, pool.owe(5, pool.withdrawals(), () -> 2));
+            assertEquals(2, pool.wanted(reported::set));
+            pool.free(taken[1]);
+            assertEquals(4, pool.withdrawnCount());
+            assertEquals(2, pool.freeCount());
+            pool.oweNothing();
+            assertEquals(0, pool.wanted(reported::set));
         }
     }
 }

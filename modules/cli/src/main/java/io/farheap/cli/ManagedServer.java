@@ -54,13 +54,18 @@ final class ManagedServer implements AutoCloseable {
         this.notice = notice;
         // Built here once, and not only when the first report is due, so that invalid values are refused at once.
         report();
-        this.registration = new ServerRegistration(managers, this::report, keys, server::endCaches, drained);
+        this.registration =
+                new ServerRegistration(managers, this::report, keys, server::endCaches, server::promised, drained);
     }
 
     private ServerReport report() {
         // Read before the free regions are counted, which include those of ended caches.
         Set<Long> ended = server.endedCaches();
+        // A region that moves while this is made counts as held and not as wanted: the next report wants it.
+        Map<Long, Integer> held = server.regionsByCache();
         var described = server.description();
+        int withdrawn = server.withdrawnRegions();
+        int wanted = server.reportWanted();
         boolean leaves = leaving;
         return new ServerReport(
                 described.serverId(),
@@ -75,8 +80,11 @@ final class ManagedServer implements AutoCloseable {
                 notice.toMillis(),
                 leaves,
                 leaves ? Math.max(0, (leavesAt - System.nanoTime()) / 1_000_000) : 0,
-                server.regionsByCache(),
-                ended);
+                held,
+                ended,
+                wanted,
+                withdrawn,
+                0);
     }
 
     /**

@@ -131,8 +131,8 @@ public final class ServerCommand implements Subcommand, Callable<Integer> {
             defaultValue = "0%",
             description =
                     "Part of the machine's memory to keep free, such as 25%%: while less is free, free regions go back "
-                            + "to the machine, and coded caches are asked for the regions that they use least "
-                            + "(default: none).")
+                            + "to the machine, coded caches are asked for the regions that they use least, and a "
+                            + "manager moves as many regions of its caches (default: none).")
     private int headroom;
 
     @Option(names = "--name", paramLabel = "TEXT", description = "Name that clients receive (default: the address).")

@@ -35,6 +35,7 @@ import io.farheap.manager.service.journal.Journal;
 import io.farheap.manager.service.journal.ManagerLock;
 import io.farheap.manager.service.moves.CostRebalancer;
 import io.farheap.manager.service.moves.PlannedMoves;
+import io.farheap.manager.service.moves.PressureRelief;
 import io.farheap.manager.service.requests.Admission;
 import io.farheap.manager.service.requests.AllocationReplies;
 import io.farheap.manager.service.requests.Claims;
@@ -109,6 +110,7 @@ public final class ClusterManager implements CacheManager {
     private final Claims claims;
     private final Reallocations reallocations;
     private final CostRebalancer thrift;
+    private final PressureRelief pressure;
     private final ClockJumps clock;
     private final ExpiryNotifier expiry;
     private final ExpiredCacheReclaimer endings;
@@ -179,6 +181,7 @@ public final class ClusterManager implements CacheManager {
                 caches, servers, tenants, moves, roll, spares, reallocator, lives, shopping, cheaper, nanos, millis);
         this.thrift = new CostRebalancer(
                 caches, servers, moves, allocator, prices, lives, recruits::isWaiting, options.cheaperMoves());
+        this.pressure = new PressureRelief(caches, servers, clients, moves, recruits::isWaiting);
         this.losses = new ServerLossNotifier(caches, servers, clients);
         this.removals = new Removals(caches, servers, clients, moves, endings);
         load(store.load());
@@ -433,7 +436,7 @@ public final class ClusterManager implements CacheManager {
             List<ServerReport> reports = new ArrayList<>();
             servers.all().filter(server -> !servers.isSilent(server, now)).forEach(server -> {
                 if (server.report != null) {
-                    reports.add(server.report);
+                    reports.add(server.report.unplaced(pressure.unplaced(server.record.id())));
                 }
             });
             return reports;
@@ -578,8 +581,11 @@ public final class ClusterManager implements CacheManager {
     }
 
     private ReportReply orders(ProcessedReport hearing) {
-        ReportReply orders = new ReportReply(hearing.drained(), endings.of(hearing.server()));
         ServerReport report = hearing.report();
+        int promised = report.wantedRegions() > 0 && Servers.isPressed(hearing.server())
+                ? pressure.promised(hearing.server(), nanos.getAsLong())
+                : ReportReply.UNKNOWN;
+        ReportReply orders = new ReportReply(hearing.drained(), endings.of(hearing.server()), promised);
         // A server that was drained while its report was being written is notified with its next report, when that is
         // on disk.
         boolean stays = !report.leaving() && !roll.isToLeave(report.serverId());
@@ -666,6 +672,7 @@ public final class ClusterManager implements CacheManager {
             lives.observe(now, millis.getAsLong());
             moves.endUnused(now);
             moves.plan(now, millis.getAsLong());
+            pressure.plan(now, millis.getAsLong());
             thrift.plan(now, millis.getAsLong());
             spares.keep(now);
             helpLeaving();
@@ -723,6 +730,7 @@ public final class ClusterManager implements CacheManager {
                 expiry.alert(now, millis.getAsLong());
                 losses.alert(now, mayBeDeaf(now));
                 moves.alertLate(now);
+                pressure.alert();
             }
         });
     }

@@ -71,7 +71,7 @@ record Overview(long epoch, List<ServerReport> servers, List<CacheDescription> c
                     String.valueOf(server.totalRegions()),
                     String.valueOf(server.freeRegions()),
                     String.valueOf(server.held().size()),
-                    server.leaving() ? "leaves within " + seconds(server.leavesWithinMillis()) : "serves"));
+                    state(server)));
         }
         append(text, rows);
         text.append('\n');
@@ -94,6 +94,17 @@ record Overview(long epoch, List<ServerReport> servers, List<CacheDescription> c
         append(text, rows);
         appendLate(text);
         return text.toString();
+    }
+
+    private static String state(ServerReport server) {
+        if (server.leaving()) {
+            return "leaves within " + seconds(server.leavesWithinMillis());
+        }
+        if (server.wantedRegions() == 0) {
+            return "serves";
+        }
+        return "wants " + server.wantedRegions() + " back"
+                + (server.unplacedRegions() == 0 ? "" : ", no room for " + server.unplacedRegions());
     }
 
     /** Appends what leaves servers too late, if anything does. */
@@ -147,6 +158,19 @@ record Overview(long epoch, List<ServerReport> servers, List<CacheDescription> c
         json.add("servers", array(servers.stream().map(Overview::json)));
         json.add("caches", array(caches.stream().map(Overview::json)));
         json.add("late_moves", array(caches.stream().flatMap(Overview::lateMoves)));
+        json.add(
+                "wanted",
+                array(servers.stream()
+                        .filter(server -> server.wantedRegions() > 0)
+                        .map(Overview::wanted)));
+        return json;
+    }
+
+    private static JsonObject wanted(ServerReport server) {
+        JsonObject json = new JsonObject();
+        json.addProperty("server", server.address());
+        json.addProperty("regions", server.wantedRegions());
+        json.addProperty("without_room", server.unplacedRegions());
         return json;
     }
 
@@ -174,6 +198,7 @@ record Overview(long epoch, List<ServerReport> servers, List<CacheDescription> c
         json.addProperty("region_bytes", server.regionBytes());
         json.addProperty("total_regions", server.totalRegions());
         json.addProperty("free_regions", server.freeRegions());
+        json.addProperty("withdrawn_regions", server.withdrawnRegions());
         json.addProperty("caches", server.held().size());
         json.addProperty("notice_ms", server.noticeMillis());
         json.addProperty("leaving", server.leaving());

@@ -48,6 +48,7 @@ import io.farheap.manager.wire.ServerList;
 import io.farheap.manager.wire.TenantPage;
 import io.farheap.manager.wire.TenantQuota;
 import io.farheap.manager.wire.UnknownAlert;
+import io.farheap.manager.wire.WantedAlert;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
@@ -318,6 +319,16 @@ final class ManagerService extends ManagerGrpc.ManagerImplBase {
         }
 
         @Override
+        public synchronized void wanted(long cacheId, String server, int regions) {
+            alerts.onNext(Alert.newBuilder()
+                    .setWanted(WantedAlert.newBuilder()
+                            .setCacheId(cacheId)
+                            .setServer(server)
+                            .setRegions(regions))
+                    .build());
+        }
+
+        @Override
         public synchronized void ended(long cacheId, String why) {
             alerts.onNext(Alert.newBuilder()
                     .setEnded(EndedAlert.newBuilder().setCacheId(cacheId).setWhy(why))
@@ -355,13 +366,16 @@ final class ManagerService extends ManagerGrpc.ManagerImplBase {
                 try {
                     ReportReply orders = manager.report(ManagerMessages.read(report));
                     ManagerKey key = grants.managerKey();
-                    receipts.onNext(ReportReceipt.newBuilder()
+                    ReportReceipt.Builder receipt = ReportReceipt.newBuilder()
                             .setEpoch(key.epoch())
                             .setKey(publicKey)
                             .setMillis(key.millis())
                             .setLeave(orders.leave())
-                            .addAllEnded(orders.ended())
-                            .build());
+                            .addAllEnded(orders.ended());
+                    if (orders.promised() != ReportReply.UNKNOWN) {
+                        receipt.setPromisedRegions(orders.promised());
+                    }
+                    receipts.onNext(receipt.build());
                 } catch (Throwable e) {
                     receipts.onError(failure(e));
                 }

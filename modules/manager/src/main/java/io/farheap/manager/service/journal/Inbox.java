@@ -47,7 +47,10 @@ public final class Inbox {
         unread.put(report.serverId(), new UnreadReport(report, now));
     }
 
-    /** Whether two reports differ at most in what is free and in what caches hold. */
+    /**
+     * Whether two reports differ at most in what is free and in what caches hold, and the first wants no regions back:
+     * one that does is answered with how many are promised.
+     */
     private static boolean isAlike(ServerReport one, ServerReport other) {
         return one.regionBytes() == other.regionBytes()
                 && one.totalRegions() == other.totalRegions()
@@ -55,6 +58,7 @@ public final class Inbox {
                 && one.leaving() == other.leaving()
                 && one.spot() == other.spot()
                 && one.ended().isEmpty()
+                && one.wantedRegions() == 0
                 && one.address().equals(other.address())
                 && one.type().equals(other.type())
                 && one.place().equals(other.place())

@@ -61,6 +61,10 @@ public final class PlannedMoves {
     private static final long OPTIONAL_NANOS = 600_000_000_000L;
     /** How long it may take for a move ahead of the notice: the server is expected to end within this time. */
     private static final long EARLY_NANOS = 120_000_000_000L;
+    /** How long regions may take to leave a server that wants memory back, by the rate that was measured. */
+    private static final long BATCH_NANOS = 5_000_000_000L;
+    /** After so much more time without an answer others leave it in their place. */
+    private static final long PATIENCE_NANOS = 10_000_000_000L;
     /** How long a cache that found no room for a move ahead of the notice is not tried again. */
     private static final long REST_NANOS = 10_000_000_000L;
     /** A client's own move ends after this time in which no region has come. */
@@ -90,8 +94,30 @@ public final class PlannedMoves {
      * A move that is under way.
      *
      * @param told whether its client was notified, and may have begun
+     * @param regions how many are to leave the server at most
      */
-    private record Move(long serverId, Reason reason, long since, boolean told) {}
+    private record Move(long serverId, Reason reason, long since, boolean told, int regions) {
+
+        static final int ALL = Integer.MAX_VALUE;
+
+        Move(long serverId, Reason reason, long since, boolean told) {
+            this(serverId, reason, since, told, ALL);
+        }
+
+        /** The same move, of which its client was notified. */
+        Move notified() {
+            return new Move(serverId, reason, since, true, regions);
+        }
+
+        /**
+         * The rest of this move, of which its client has to be notified.
+         *
+         * @param room for how many regions there is room
+         */
+        Move rest(int room) {
+            return new Move(serverId, reason, since, false, reason == Reason.PRESSURE ? room : regions);
+        }
+    }
 
     /**
      * Room that is reserved for a cache's growth, or for a move that its client makes.
@@ -239,6 +265,76 @@ public final class PlannedMoves {
         return moves.containsKey(cacheId);
     }
 
+    /**
+     * Returns how many regions of a cache are to leave a server by the move that is planned or under way; 0 if there is
+     * none.
+     *
+     * @param soon whether a move counts only as long as it is likely to be made
+     */
+    int leaving(long cacheId, Servers.KnownServer server, boolean soon, long now) {
+        Move move = moves.get(cacheId);
+        CacheRecord cache = caches.find(cacheId);
+        if (move == null || cache == null || move.serverId() != server.record.id()) {
+            return 0;
+        }
+        int regions = Math.min(move.regions(), cache.regions().getOrDefault(move.serverId(), 0));
+        boolean late = now - move.since() > PATIENCE_NANOS + 2 * takes(server, regions, cache.regionBytes());
+        return soon && late ? 0 : regions;
+    }
+
+    /**
+     * Returns how many regions of a cache leave a server, which wants memory back, by the move that is planned or under
+     * way, however late; 0 if there is none. The cache had taken all its regions there when that was planned, so these
+     * come back to no cache. Moves for other reasons may be planned before a cache has taken what it was promised.
+     */
+    int givenBack(long cacheId, Servers.KnownServer server, long now) {
+        Move move = moves.get(cacheId);
+        return move != null && move.reason() == Reason.PRESSURE ? leaving(cacheId, server, false, now) : 0;
+    }
+
+    /** Returns how many of a cache's regions leave a server that wants memory back in one move, at least 1. */
+    int batch(CacheRecord cache, Servers.KnownServer server) {
+        return Math.clamp(BATCH_NANOS / Math.max(1, takes(server, 1, cache.regionBytes())), 1, Integer.MAX_VALUE);
+    }
+
+    /**
+     * Plans that some regions of a cache, which does not move, leave a server that wants memory back.
+     *
+     * @param most how many at most
+     * @return how many, since there may be room for less
+     */
+    int planSome(CacheRecord cache, Servers.KnownServer server, int most, long now, long millis) {
+        Set<Long> others = avoided(cache.id(), now);
+        SortedMap<Long, Integer> found = some(cache, server, most, others, now, millis);
+        int regions = found.values().stream().mapToInt(Integer::intValue).sum();
+        if (regions > 0) {
+            caches.put(cache.reserving(found));
+            moves.put(cache.id(), new Move(server.record.id(), Reason.PRESSURE, now, false, regions));
+            endings.forget(cache.id());
+        }
+        return regions;
+    }
+
+    private SortedMap<Long, Integer> some(
+            CacheRecord cache, Servers.KnownServer server, int most, Set<Long> others, long now, long millis) {
+        long left = server.record.id();
+        try {
+            return place(cache, most, left, Reason.PRESSURE, others, now, millis)
+                    .regions();
+        } catch (NoRoomException e) {
+            int fewer = (int) Math.min(most - 1, e.most() / cache.regionBytes());
+            if (fewer < 1) {
+                return Collections.emptySortedMap();
+            }
+            try {
+                return place(cache, fewer, left, Reason.PRESSURE, others, now, millis)
+                        .regions();
+            } catch (NoRoomException none) {
+                return Collections.emptySortedMap();
+            }
+        }
+    }
+
     /** Returns how many caches move for a reason. */
     long underWay(Reason reason) {
         return moves.values().stream().filter(move -> move.reason() == reason).count();
@@ -301,7 +397,8 @@ public final class PlannedMoves {
             // The client has not tried the targets, for example since the cache has become smaller.
             SortedMap<Long, Integer> kept = unused(before, regions, move);
             if (!kept.isEmpty()) {
-                moves.put(before.id(), new Move(move.serverId(), move.reason(), move.since(), false));
+                int room = kept.values().stream().mapToInt(Integer::intValue).sum();
+                moves.put(before.id(), move.rest(room));
             }
             return kept;
         }
@@ -440,7 +537,7 @@ public final class PlannedMoves {
             earlier.remove(cache.id());
             announced.remove(cache.id());
             Move move = moves.remove(cache.id());
-            if (move != null && move.reason() == Reason.ENDS_SOON && now - move.since() > EARLY_NANOS) {
+            if (move != null && most(move.reason()) == EARLY_NANOS && now - move.since() > EARLY_NANOS) {
                 stays.put(cache.id(), now + OPTIONAL_NANOS);
             }
         }
@@ -472,11 +569,17 @@ public final class PlannedMoves {
         Move move = moves.get(cache.id());
         return move != null
                 && (isGone(move.serverId(), now)
-                        || move.reason() != Reason.LEAVES && now - move.since() > most(move.reason()));
+                        || move.reason() != Reason.LEAVES && now - move.since() > most(move.reason())
+                        || move.reason() == Reason.PRESSURE && !move.told() && !isPressed(move.serverId()));
+    }
+
+    private boolean isPressed(long serverId) {
+        Servers.KnownServer server = servers.find(serverId);
+        return server != null && Servers.isPressed(server);
     }
 
     private static long most(Reason reason) {
-        return reason == Reason.ENDS_SOON ? EARLY_NANOS : OPTIONAL_NANOS;
+        return reason == Reason.ENDS_SOON || reason == Reason.PRESSURE ? EARLY_NANOS : OPTIONAL_NANOS;
     }
 
     /** Whether a server is gone, so that a cache's client has nothing to move off it, or cannot be notified. */
@@ -575,7 +678,13 @@ public final class PlannedMoves {
     /** Returns the server that a cache leaves, or {@link #NO_SERVER} if it leaves none for targets that stay. */
     private long source(CacheRecord cache, long now) {
         Move move = moves.get(cache.id());
-        return move == null || !targetsStay(cache, now) ? NO_SERVER : move.serverId();
+        return move == null || !targetsStay(cache, now) || isPartOfLeaving(move) ? NO_SERVER : move.serverId();
+    }
+
+    /** Whether only some regions leave a server by a move, and all have to by now. */
+    private boolean isPartOfLeaving(Move move) {
+        Servers.KnownServer server = servers.find(move.serverId());
+        return move.reason() == Reason.PRESSURE && server != null && server.record.leaving();
     }
 
     /**
@@ -628,12 +737,15 @@ public final class PlannedMoves {
             }
             boolean its = cache.regions().containsKey(server.record.id());
             Move move = moves.get(cacheId);
+            // By the other moves all regions leave the server.
+            boolean partial = move != null && move.reason() == Reason.PRESSURE;
             boolean urgent = move == null
+                    || partial
                     || move.reason() != Reason.LEAVES && move.serverId() != server.record.id()
                     || isSilent(move.serverId(), now)
                     || !targetsStay(cache, now)
                     || !move.told() && endsBefore(server, move.serverId());
-            if (move != null && move.serverId() == server.record.id() && targetsStay(cache, now)) {
+            if (move != null && !partial && move.serverId() == server.record.id() && targetsStay(cache, now)) {
                 // An optional move has become one with a deadline, of which its client is notified, too.
                 moves.put(cacheId, new Move(move.serverId(), Reason.LEAVES, move.since(), move.told()));
             } else if (its && urgent && isGrowing(cache)) {
@@ -672,8 +784,11 @@ public final class PlannedMoves {
 
     /** Returns how long a cache's regions on a server take to leave it, by the rate that was measured. */
     private long takes(CacheRecord cache, Servers.KnownServer server) {
-        int regions = cache.regions().getOrDefault(server.record.id(), 0);
-        return rates.nanos(server.record.type(), (double) regions * cache.regionBytes());
+        return takes(server, cache.regions().getOrDefault(server.record.id(), 0), cache.regionBytes());
+    }
+
+    private long takes(Servers.KnownServer server, int regions, long regionBytes) {
+        return rates.nanos(server.record.type(), (double) regions * regionBytes);
     }
 
     /** The log says if regions will be lost, since there is less time than they take to move. */
@@ -1038,6 +1153,12 @@ public final class PlannedMoves {
 
     private CachePlacement place(CacheRecord cache, int regions, Set<Long> left, Reason reason, long millis)
             throws NoRoomException {
+        if (reason == Reason.PRESSURE) {
+            return lives.preferLasting(
+                    left,
+                    without -> allocator.more(
+                            Caches.need(cache, millis).avoiding(without), cache.regionBytes(), regions, List.of()));
+        }
         if (reason != Reason.LEAVES) {
             return allocator.more(Caches.need(cache, millis).avoiding(left), cache.regionBytes(), regions, List.of());
         }
@@ -1078,6 +1199,11 @@ public final class PlannedMoves {
     /** Whether {@link #stuck} has a cache that it did not have at the last call. */
     public boolean isAnyNewlyStuck() {
         return newlyStuck;
+    }
+
+    /** Whether all regions on leaving servers that wait for room have looked since any has become free. */
+    boolean haveAllLooked() {
+        return stuck.isEmpty() || roundBegan == null && servers.growths() == searchedAt;
     }
 
     /** Whether regions on leaving servers wait for room. */
@@ -1143,7 +1269,7 @@ public final class PlannedMoves {
             CacheRecord cache = caches.require(each.getKey());
             Move move = each.getValue();
             if (tell(cache, move.serverId(), move.reason(), cache.reserved(), now)) {
-                each.setValue(new Move(move.serverId(), move.reason(), move.since(), true));
+                each.setValue(move.notified());
             }
         }
         announced.forEach((cache, leaving) -> leaving.forEach(

@@ -317,7 +317,8 @@ public final class Reallocations {
         if (free < regions) {
             throw new ControlException(
                     Code.OUT_OF_MEMORY,
-                    "memory server " + address + " has " + Plurals.of(free, "free region") + ", not " + regions);
+                    "memory server " + address + " has " + Plurals.of(free, "free region") + ", not " + regions
+                            + (Servers.isPressed(server) ? "; its machine wants memory back" : ""));
         }
         reserved.put(server.record.id(), regions);
         CacheRecord reserving = cache.reserving(reserved);

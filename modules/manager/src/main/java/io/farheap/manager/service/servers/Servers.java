@@ -27,7 +27,9 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.function.BiFunction;
+import java.util.function.LongToIntFunction;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -90,6 +92,8 @@ public final class Servers {
     private final Map<Long, KnownServer> servers = new HashMap<>();
     /** Those of {@link #servers} that leave. */
     private final Map<Long, KnownServer> leaving = new HashMap<>();
+    /** Those whose last report wants regions back for their machine. */
+    private final Map<Long, KnownServer> pressed = new TreeMap<>();
     /** By address: the server that has last reported from there. */
     private final Map<String, Long> reporting = new HashMap<>();
     /** For how long this manager has listened while at least one server reported. */
@@ -202,6 +206,68 @@ public final class Servers {
     /** Returns the servers that have reported that they leave, or were asked to. */
     public Stream<KnownServer> leaving() {
         return leaving.values().stream();
+    }
+
+    /** Returns the servers that want regions back by their last reports, by number. */
+    public List<KnownServer> pressed() {
+        return List.copyOf(pressed.values());
+    }
+
+    /** Whether a server wants regions back, so that caches get nothing new there. */
+    public static boolean isPressed(KnownServer server) {
+        return server.report != null && server.report.wantedRegions() > 0;
+    }
+
+    /**
+     * Returns how many of a server's regions caches were promised and have not taken, by its last report.
+     *
+     * @param leave returns how many regions of a cache are about to leave the server, and so come back to no cache
+     *     there
+     */
+    public int untaken(KnownServer server, LongToIntFunction leave) {
+        ServerReport report = server.report;
+        long untaken = 0;
+        for (Map.Entry<Long, Promise> cache : server.promised.entrySet()) {
+            int expected = cache.getValue().regions() - leave.applyAsInt(cache.getKey());
+            int has = report == null ? 0 : report.held().getOrDefault(cache.getKey(), 0);
+            untaken += Math.max(0, expected - has);
+        }
+        return (int) Math.min(untaken, Integer.MAX_VALUE);
+    }
+
+    /**
+     * Returns how many regions a server is about to get back, by its last report: those that leave it now, those that
+     * have left it since that report, and those that are being zeroed.
+     *
+     * @param leave returns how many regions of a cache are about to leave the server, and are expected to do so soon
+     */
+    public int returning(KnownServer server, LongToIntFunction leave) {
+        ServerReport report = server.report;
+        if (report == null) {
+            return 0;
+        }
+        long held = 0;
+        long returning = 0;
+        for (Map.Entry<Long, Integer> each : report.held().entrySet()) {
+            int has = each.getValue();
+            held += has;
+            Promise promise = server.promised.get(each.getKey());
+            int promised = promise == null ? 0 : promise.regions();
+            int leaves = leave.applyAsInt(each.getKey());
+            if (has <= promised) {
+                returning += Math.max(0, has - (promised - leaves));
+            } else {
+                returning += leaves + (isFresh(each.getKey(), server) ? has - promised : 0);
+            }
+        }
+        long zeroed = report.totalRegions() - report.freeRegions() - report.withdrawnRegions() - held;
+        return (int) Math.min(returning + Math.max(0, zeroed), Integer.MAX_VALUE);
+    }
+
+    /** Whether a server has just begun to report more regions of a cache than are promised to it there. */
+    private boolean isFresh(long cacheId, KnownServer server) {
+        Surplus more = surplus.getOrDefault(cacheId, Map.of()).get(server.record.id());
+        return more != null && server.reportedAt - more.since() < LATE_NANOS;
     }
 
     public @Nullable KnownServer find(long id) {
@@ -381,6 +447,7 @@ public final class Servers {
         for (KnownServer one : servers.values()) {
             if (one.record.id() != server.id() && one.record.address().equals(server.address())) {
                 one.report = null;
+                pressed.remove(one.record.id());
                 heard.remove(one.record.id());
                 unheard.put(one.record.id(), one);
                 unlist(one.record.id());
@@ -419,6 +486,7 @@ public final class Servers {
         inbox.forget(id);
         KnownServer removed = servers.remove(id);
         leaving.remove(id);
+        pressed.remove(id);
         if (removed != null) {
             reporting.remove(removed.record.address(), id);
         }
@@ -447,6 +515,11 @@ public final class Servers {
         server.heardNanos = heardNanos;
         server.wasHeard = true;
         server.ended = false;
+        if (report.wantedRegions() > 0) {
+            pressed.put(server.record.id(), server);
+        } else {
+            pressed.remove(server.record.id());
+        }
         reporting.put(server.record.address(), server.record.id());
         heard.put(server.record.id(), server);
         unheard.remove(server.record.id());
@@ -501,7 +574,8 @@ public final class Servers {
 
     private void offer(KnownServer server) {
         ServerReport report = server.report;
-        int room = report == null ? 0 : room(server, report);
+        int most = report == null ? 0 : room(server, report);
+        int room = isPressed(server) ? 0 : most;
         if (report == null || server.record.leaving() || !heard.containsKey(server.record.id())) {
             unlist(server.record.id());
             return;
@@ -811,7 +885,8 @@ public final class Servers {
         if (without.isEmpty()) {
             findSurplus(server, report, known < report.held().size());
         }
-        long free = Math.min(usable(report) - all, report.freeRegions() + given(report) - untaken);
+        long usable = Math.min(usable(report), report.totalRegions() - report.withdrawnRegions());
+        long free = Math.min(usable - all, report.freeRegions() + given(report) - untaken);
         return (int) Math.max(0, free);
     }
 
@@ -877,11 +952,16 @@ public final class Servers {
     }
 
     /**
-     * Returns how many regions are neither promised, nor held back, nor kept for caches that wait. It counts regions
-     * that a cache has given back at once, although the server reports them as free a moment later.
+     * Returns how many regions are neither promised, nor held back, nor kept for caches that wait, nor withdrawn; 0 if
+     * the server wants regions back. It counts regions that a cache has given back at once, although the server reports
+     * them as free a moment later.
      */
     public int unpromised(KnownServer server) {
+        if (isPressed(server)) {
+            return 0;
+        }
         return server.record.regions()
+                - (server.report == null ? 0 : server.report.withdrawnRegions())
                 - server.promised()
                 - heldBack.getOrDefault(server.record.id(), 0)
                 - keptFromThis(server);

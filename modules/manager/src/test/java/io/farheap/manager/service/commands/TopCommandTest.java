@@ -15,6 +15,7 @@ import io.farheap.manager.Tenant;
 import io.farheap.manager.service.ClusterManager;
 import io.farheap.manager.service.ManagerOptions;
 import io.farheap.manager.service.MemoryStore;
+import io.farheap.manager.service.Unheard;
 import io.farheap.manager.service.grant.GrantClock;
 import io.farheap.manager.service.grant.GrantSigner;
 import io.farheap.manager.service.grpc.ManagerServer;
@@ -23,6 +24,7 @@ import java.io.StringWriter;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -172,6 +174,28 @@ class TopCommandTest {
         String table = out.toString();
         assertTrue(
                 table.lines().anyMatch(line -> line.matches("00000000000000ab +orders +host1:1 +1 +1 .* room")), table);
+    }
+
+    @Test
+    void showsWhatServersWantBack() {
+        report(1, 4);
+        assertEquals(0, json().getAsJsonArray("wanted").size());
+        allocate(0xabL, 0);
+        cluster.attend(99, new Unheard()).renew(Set.of(0xabL));
+        cluster.report(
+                new ServerReport(1, "host1:1", "m16", false, "d/c/r1", MIB, 4, 0, 30_000, false, 0, Map.of(0xabL, 1))
+                        .wanting(2, 3));
+        cluster.tick();
+        JsonObject json = json();
+        JsonObject wanted = json.getAsJsonArray("wanted").get(0).getAsJsonObject();
+        assertEquals("host1:1", wanted.get("server").getAsString());
+        assertEquals(2, wanted.get("regions").getAsInt());
+        assertEquals(1, wanted.get("without_room").getAsInt());
+        JsonObject pressed = json.getAsJsonArray("servers").get(0).getAsJsonObject();
+        assertEquals(3, pressed.get("withdrawn_regions").getAsInt());
+        assertEquals(0, run(new TopCommand(), "--once", "--manager", server.address()), out::toString);
+        String table = out.toString();
+        assertTrue(table.lines().anyMatch(line -> line.matches("host1:1 .* wants 2 back, no room for 1")), table);
     }
 
     @Test
