@@ -387,6 +387,19 @@ public final class Connection implements AutoCloseable {
     }
 
     /**
+     * The length in bytes of the operation that {@link #take} would take; 0 for the one that {@link #now} has begun,
+     * which is always all of its request.
+     */
+    public int firstBytes(long id) {
+        return (int) id == nowSlot ? 0 : requests.bytes(ring.firstSlot());
+    }
+
+    /** How many operations have been taken, without those that {@link #now} began. */
+    public long taken() {
+        return ring.completed();
+    }
+
+    /**
      * As {@link #take}, for the first operations that have ended, as long as they have the same tag.
      *
      * @param most the most operations to take, from 1

@@ -1,11 +1,14 @@
 package io.farheap.cache.batch;
 
+import io.farheap.cache.onesided.RequestRecovery;
 import io.farheap.cache.order.RegionHeat;
 import io.farheap.cache.order.RequestBuffer;
 import io.farheap.cache.route.BatchLane;
 import io.farheap.cache.route.Routes;
 import io.farheap.connection.Connection;
+import io.farheap.remote.contract.RemoteServer;
 import io.farheap.remote.queue.QueuePoster;
+import io.farheap.remote.server.ServerRing;
 import io.farheap.rpc.batch.BatchConnection;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
@@ -22,18 +25,23 @@ final class BatchLanes {
 
     private final Routes routes;
     private final QueuePoster oneSided;
+    private final RequestRecovery recovery;
+    /** Whether lanes have been lost whose requests have not been moved. */
+    private boolean fresh;
+
     private BatchLane[] lanes = {};
     /** Requests in batches between issue and callback. */
     private int pending;
 
-    BatchLanes(Routes routes, QueuePoster oneSided) {
+    BatchLanes(Routes routes, QueuePoster oneSided, RequestRecovery recovery) {
         this.routes = routes;
         this.oneSided = oneSided;
+        this.recovery = recovery;
     }
 
-    void add(int server, BatchConnection connection) {
-        BatchLane lane = new BatchLane(connection, server);
-        routes.lane(server, lane);
+    void add(RemoteServer server, ServerRing end) {
+        BatchLane lane = new BatchLane(server, end);
+        routes.lane(lane.server, lane);
         BatchLane[] more = Arrays.copyOf(lanes, lanes.length + 1);
         more[lanes.length] = lane;
         // A sampling thread reads the array without the gate.
@@ -121,8 +129,21 @@ final class BatchLanes {
     void lose(BatchLane lane) {
         if (!lane.lost) {
             lane.lost = true;
+            fresh = true;
             oneSided.fail(lane.server);
+            if (lane.remote.lost() == null) {
+                recovery.miss(lane.remote);
+            }
         }
+    }
+
+    /** Whether lanes have been lost since the last call, so that their requests must be moved. */
+    boolean takeFresh() {
+        boolean some = fresh;
+        if (some) {
+            fresh = false;
+        }
+        return some;
     }
 
     /**
@@ -138,14 +159,21 @@ final class BatchLanes {
         }
     }
 
-    /** Takes the answers that have arrived. */
-    void receive() {
+    /**
+     * Takes the answers that have arrived.
+     *
+     * @return whether a connection has failed
+     */
+    boolean receive() {
+        boolean failed = false;
         for (BatchLane lane : lanes) {
             lane.connection.receive();
             if (lane.connection.failed()) {
+                failed = true;
                 lose(lane);
             }
         }
+        return failed;
     }
 
     void send() {

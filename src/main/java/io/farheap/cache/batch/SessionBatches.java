@@ -2,6 +2,7 @@ package io.farheap.cache.batch;
 
 import io.farheap.cache.contract.Completion;
 import io.farheap.cache.onesided.PartPoster;
+import io.farheap.cache.onesided.RequestRecovery;
 import io.farheap.cache.onesided.SessionEngine;
 import io.farheap.cache.order.RegionHeat;
 import io.farheap.cache.order.Request;
@@ -13,7 +14,9 @@ import io.farheap.cache.route.Route;
 import io.farheap.cache.route.Routes;
 import io.farheap.latency.OperationLatency;
 import io.farheap.migration.region.RegionTable;
+import io.farheap.remote.contract.RemoteServer;
 import io.farheap.remote.queue.QueuePoster;
+import io.farheap.remote.server.ServerRing;
 import io.farheap.rpc.batch.BatchConnection;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
@@ -47,24 +50,28 @@ public final class SessionBatches implements RequestPath {
     private final Routes routes;
     private final BatchLanes lanes;
     private final BatchCallbacks callbacks;
+    private final FailedBatches failed;
 
     /**
      * @param oneSided through which the engine posts
      * @param capacity how many requests of the engine may be between issue and callback
+     * @param recovery of the session's requests
      */
     public SessionBatches(
             SessionEngine engine,
             QueuePoster oneSided,
             Routes routes,
             @Nullable OperationLatency latency,
-            int capacity) {
+            int capacity,
+            RequestRecovery recovery) {
         this.engine = engine;
         this.routes = routes;
         this.table = routes.table();
         this.latency = latency;
         this.parts = new ScatterGather(capacity);
         this.groups = new RecordGroups(table, engine.maxRecords());
-        this.lanes = new BatchLanes(routes, oneSided);
+        this.lanes = new BatchLanes(routes, oneSided, recovery);
+        this.failed = new FailedBatches(lanes, runs, engine);
         this.callbacks = new BatchCallbacks(lanes, runs, engine, parts, latency);
         engine.barrier(new PartPoster.Barrier() {
             @Override
@@ -80,15 +87,12 @@ public final class SessionBatches implements RequestPath {
     }
 
     /** Uses a connection for a server from now on. */
-    void add(int server, BatchConnection connection) {
-        lanes.add(server, connection);
-        choice.inFlight(connection.mostRoom());
+    void add(RemoteServer server, ServerRing end) {
+        lanes.add(server, end);
+        choice.inFlight(end.connection().mostRoom());
     }
 
-    /**
-     * Ends the use of a server's connection, which has been failed: the requests in flight on it are lost, and the next
-     * polls call them back.
-     */
+    /** Ends the use of a server's connection, which has been failed: the next poll moves its requests. */
     void remove(int server) {
         lanes.remove(server);
     }
@@ -311,7 +315,7 @@ public final class SessionBatches implements RequestPath {
         if (parts.full() || !engine.hasRoomFor(count) || !lanes.haveRoomFor(count)) {
             return false;
         }
-        int whole = parts.begin(count, completion, token);
+        int whole = parts.begin(count, write, completion, token);
         if (engine.pending() > 0 || !groups.find(routes, addresses, count, length)) {
             for (int i = 0; i < count; i++) {
                 issuePart(write, addresses[i], length, buffer, local + (long) i * length, whole);
@@ -388,7 +392,9 @@ public final class SessionBatches implements RequestPath {
     /** Takes answers, makes progress on the one-sided path, runs callbacks and sends batches that are due. */
     @Override
     public int poll() {
-        lanes.receive();
+        if (lanes.receive()) {
+            failed.move();
+        }
         if (engine.pending() > 0) {
             engine.advance();
             lanes.loseBehindFailed();
@@ -467,6 +473,11 @@ public final class SessionBatches implements RequestPath {
     }
 
     @Override
+    public long longestSleep() {
+        return engine.longestSleep();
+    }
+
+    @Override
     public void prepareCopies() {
         engine.prepareCopies();
     }
@@ -478,6 +489,8 @@ public final class SessionBatches implements RequestPath {
 
     @Override
     public void resumeHeld() {
+        // A thread that has left a server has told this session so.
+        failed.move();
         engine.resumeHeld();
     }
 

@@ -1,6 +1,7 @@
 package io.farheap.cache.batch;
 
 import io.farheap.cache.contract.CacheConfiguration;
+import io.farheap.cache.onesided.RequestRecovery;
 import io.farheap.cache.route.MigrationLinks;
 import io.farheap.cache.route.SessionLinks;
 import io.farheap.remote.contract.RemoteRegion;
@@ -21,6 +22,7 @@ public final class SessionRings extends SessionLinks<ServerRing> {
     private final CompletionChannel channel;
     private final CacheConfiguration configuration;
     private final RingShape shape;
+    private final RequestRecovery recovery;
     /** The mark up to which the latest drain awaits answers. */
     private long drainMark;
 
@@ -30,8 +32,10 @@ public final class SessionRings extends SessionLinks<ServerRing> {
             SessionBatches batches,
             Context context,
             CompletionChannel channel,
-            CacheConfiguration configuration) {
+            CacheConfiguration configuration,
+            RequestRecovery recovery) {
         super(direct, gate);
+        this.recovery = recovery;
         this.batches = batches;
         this.context = context;
         this.channel = channel;
@@ -48,7 +52,12 @@ public final class SessionRings extends SessionLinks<ServerRing> {
 
     @Override
     public void use(RemoteServer server, ServerRing made) {
-        batches.add(server.index(), made.connection());
+        batches.add(server, made);
+    }
+
+    @Override
+    public void wake() {
+        recovery.tell();
     }
 
     @Override

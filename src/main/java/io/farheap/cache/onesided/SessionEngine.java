@@ -1,6 +1,7 @@
 package io.farheap.cache.onesided;
 
 import io.farheap.cache.contract.Completion;
+import io.farheap.cache.contract.Status;
 import io.farheap.cache.order.HeldRequests;
 import io.farheap.cache.order.PostedRequest;
 import io.farheap.cache.order.PostedRequests;
@@ -8,6 +9,7 @@ import io.farheap.cache.order.RegionHeat;
 import io.farheap.cache.order.Request;
 import io.farheap.cache.order.RequestBuffer;
 import io.farheap.cache.order.RequestCallbacks;
+import io.farheap.cache.order.RequestFailure;
 import io.farheap.cache.order.RequestOrder;
 import io.farheap.cache.order.RequestPath;
 import io.farheap.cache.order.ScatterGather;
@@ -31,8 +33,8 @@ import org.jspecify.annotations.Nullable;
  * in the order of posting, except that a WRITE may overtake an earlier READ or atomic; {@link Connection} sets the
  * fence flag of a WRITE that may overlap one in flight. So posting in the order of issue is enough for a request to
  * take effect after the earlier ones that it overlaps (DESIGN.md, invariant 1); no request waits for the completion of
- * another. If a connection fails, its operations are lost, and the server's end is fenced before another connection
- * replaces it ({@link SessionConnections}).
+ * another. If a connection fails, the server's end is fenced before another connection replaces it
+ * ({@link SessionConnections}), and {@link RequestRecovery} decides what becomes of its requests.
  *
  * <p><b>The way of a request.</b> {@link RequestOrder} numbers requests as they are issued and keeps three positions,
  * {@code head <= next <= tail}. <b>Issue</b> takes a {@link PostedRequest} and stores its place at {@code tail}.
@@ -66,6 +68,11 @@ import org.jspecify.annotations.Nullable;
  */
 public final class SessionEngine implements RequestPath {
 
+    /** Held requests may be posted, or requests have failed. */
+    private static final int LOOK = 1;
+    /** Requests wait for a server, until {@link #lookAt} at most. */
+    private static final int WAIT = 2;
+
     private final RegionTable table;
     private final int maxMessageBytes;
     private final BounceBuffers bounce;
@@ -84,7 +91,11 @@ public final class SessionEngine implements RequestPath {
     private final RecordLists lists;
     private final RequestCallbacks callbacks;
 
-    private boolean heldMayResume;
+    private final RequestRecovery recovery;
+    /** What the next poll has to look at, of the bits {@link #LOOK} and {@link #WAIT}: 0 in the usual case. */
+    private int attention;
+    /** When requests that wait are looked at, if nothing happens before. */
+    private long lookAt;
 
     /**
      * @param queue posts on the connections of {@code routes}
@@ -99,7 +110,8 @@ public final class SessionEngine implements RequestPath {
             int maxMessageBytes,
             BounceBuffers bounce,
             @Nullable OperationLatency latency,
-            int capacity) {
+            int capacity,
+            RequestRecovery recovery) {
         this.table = routes.table();
         this.routes = routes;
         this.maxMessageBytes = maxMessageBytes;
@@ -107,8 +119,9 @@ public final class SessionEngine implements RequestPath {
         this.latency = latency;
         this.requests = new PostedRequests(capacity);
         this.queue = queue;
-        this.poster = new PartPoster(queue, routes, bounce, maxMessageBytes);
-        this.completions = new PartCompletions(completions, requests, bounce);
+        this.recovery = recovery;
+        this.poster = new PartPoster(queue, routes, bounce, maxMessageBytes, recovery);
+        this.completions = new PartCompletions(completions, requests, bounce, recovery, this::resumeHeld);
         // At most half may be held, so that requests to other regions always find room.
         this.heldLimit = capacity / 2;
         this.held = new HeldRequests(requests, table, capacity);
@@ -168,7 +181,9 @@ public final class SessionEngine implements RequestPath {
 
     @Override
     public boolean waits(boolean write, long address, long length) {
-        return isBehindHeld(address, length) || table.holds(write, address, length);
+        return isBehindHeld(address, length)
+                || table.holds(write, address, length)
+                || poster.isUnreachable(write, address);
     }
 
     @Override
@@ -323,7 +338,7 @@ public final class SessionEngine implements RequestPath {
         if (!hasRoomFor(count)) {
             return false;
         }
-        int whole = parts.begin(count, completion, token);
+        int whole = parts.begin(count, write, completion, token);
         for (int i = 0; i < count; i++) {
             if (!enqueue(write, addresses[i], length, buffer, local + (long) i * length, null, parts, whole)) {
                 throw new AssertionError("no room for a record that was counted");
@@ -387,6 +402,57 @@ public final class SessionEngine implements RequestPath {
         return true;
     }
 
+    /**
+     * Takes over a request, or one of its records, whose batch has failed. It is held, and not called back before its
+     * {@linkplain #release turn} has come.
+     *
+     * @param from the request, as it was in the batch
+     * @param local address of its data in memory; 0 if they are in its segment, or it has none any more
+     * @param before the sequence number of the first request that was issued here after it
+     * @param failure what is known about it if its batch was sent, or null
+     * @return its place
+     */
+    public int adopt(Request from, long address, long local, long before, @Nullable RequestFailure failure) {
+        if (requests.room() == 0) {
+            requests.grow();
+        }
+        PostedRequest request = requests.take();
+        request.fill(from.write, address, from.length, from.buffer, local, from.completion, from.token);
+        request.begin(failure == null ? 0 : from.length, 1);
+        request.segment = from.segment;
+        request.timed = 0;
+        request.issuedBefore(before);
+        held.add(request);
+        attention |= LOOK;
+        if (local == 0 && !preparesCopy(from)) {
+            // Its bytes were in the batch alone.
+            request.end(Status.UNREACHABLE);
+            request.outstanding = 1;
+        } else if (failure != null) {
+            recovery.fails(request, failure);
+        }
+        return request.place;
+    }
+
+    private boolean preparesCopy(Request from) {
+        if (from.segment == null) {
+            return false;
+        }
+        try {
+            bounce.prepare();
+            return true;
+        } catch (RuntimeException e) {
+            // There is no memory for it.
+            return false;
+        }
+    }
+
+    /** All requests that were issued before one that was {@linkplain #adopt adopted} have been called back. */
+    public void release(int place) {
+        requests.get(place).outstanding--;
+        attention |= LOOK;
+    }
+
     private boolean enqueue(
             boolean write,
             long address,
@@ -406,7 +472,7 @@ public final class SessionEngine implements RequestPath {
     }
 
     private boolean isBehindHeld(long address, long length) {
-        return held.count() > 0 && held.overlaps(address, length, order.tail(), false);
+        return held.count() > 0 && held.overlaps(address, length, order.tail());
     }
 
     /**
@@ -423,7 +489,7 @@ public final class SessionEngine implements RequestPath {
             @Nullable MemorySegment segment,
             Completion completion,
             long token) {
-        if (held.count() >= heldLimit && (isBehindHeld(address, length) || table.holds(write, address, length))) {
+        if (held.count() >= heldLimit && waits(write, address, length)) {
             return null;
         }
         if (segment != null) {
@@ -436,7 +502,7 @@ public final class SessionEngine implements RequestPath {
         request.fill(write, address, length, buffer, local, completion, token);
         request.begin(0, 0);
         request.segment = segment;
-        request.sequence = order.tail();
+        request.issuedAs(order.tail());
         return request;
     }
 
@@ -444,7 +510,7 @@ public final class SessionEngine implements RequestPath {
         boolean behindHeld = isBehindHeld(request.address, request.length);
         if (behindHeld) {
             held.add(request);
-            heldMayResume = true;
+            attention |= LOOK;
         }
         boolean first = order.isPosted();
         order.add(behindHeld ? RequestOrder.EMPTY : request.place);
@@ -465,8 +531,8 @@ public final class SessionEngine implements RequestPath {
         if (!order.isPosted()) {
             postQueued();
         }
-        if (heldMayResume) {
-            postHeld();
+        if (attention != 0) {
+            attend();
         }
         if (queue.hasLists()) {
             queue.postLists();
@@ -486,12 +552,18 @@ public final class SessionEngine implements RequestPath {
     }
 
     @Override
+    public long longestSleep() {
+        return (attention & WAIT) == 0 ? 0 : Math.max(1, lookAt - recovery.now());
+    }
+
+    @Override
     public void resumeHeld() {
-        heldMayResume = true;
+        attention |= LOOK;
     }
 
     @Override
     public void abandonUnposted() {
+        recovery.close();
         for (; !order.isPosted(); order.passNext()) {
             int place = order.at(order.next());
             if (place != RequestOrder.EMPTY) {
@@ -500,6 +572,18 @@ public final class SessionEngine implements RequestPath {
         }
         for (int i = 0; i < held.count(); i++) {
             held.get(i).abandon();
+        }
+    }
+
+    /** Requests that wait for a server end; all others end by themselves. */
+    @Override
+    public void abandon(Completion whose, long since) {
+        for (int i = 0; i < held.count(); i++) {
+            PostedRequest request = held.get(i);
+            if (request.deadline != 0 && request.completion == whose && !request.fullyPosted()) {
+                request.abandon();
+                attention |= LOOK;
+            }
         }
     }
 
@@ -519,7 +603,7 @@ public final class SessionEngine implements RequestPath {
                 order.holdNext();
                 held.add(request);
                 // The move may have ended before the migration could see that this request is held: look once more.
-                heldMayResume = true;
+                attention |= LOOK;
             } else {
                 order.passNext();
             }
@@ -528,36 +612,126 @@ public final class SessionEngine implements RequestPath {
 
     /** Posts the request at {@code next}, or more of it. */
     private PartPoster.PostProgress post(PostedRequest request) {
-        return held.count() > 0 && held.overlaps(request.address, request.length, order.next(), false)
+        return held.count() > 0 && held.overlaps(request.address, request.length, order.next())
                 ? PartPoster.PostProgress.HELD
                 : poster.post(request);
     }
 
+    /** Looks at requests that have failed, wait for a server, or are held by a migration. */
+    private void attend() {
+        long now = recovery.now();
+        if (attention == WAIT && now - lookAt < 0) {
+            return;
+        }
+        attention = 0;
+        if (recovery.fresh()) {
+            holdFailed();
+            recovery.held();
+        }
+        recovery.look(now);
+        recovery.settle(now);
+        postHeld();
+        long deadline = endLate(now);
+        if (recovery.unsettled() || deadline != 0) {
+            attention |= WAIT;
+            lookAt = recovery.next(now);
+            if (deadline != 0 && deadline - lookAt < 0) {
+                lookAt = deadline;
+            }
+        }
+    }
+
     /**
-     * Posts held requests that the table holds no longer, each after those that were issued before it and overlap it.
+     * Holds posted requests that have failed, so that later ones pass them, and the posted ones behind that overlap
+     * them, which are called back after them.
      */
-    private void postHeld() {
-        heldMayResume = false;
+    private void holdFailed() {
+        for (long sequence = order.head(); order.next() - sequence >= 0 && sequence != order.tail(); sequence++) {
+            int place = order.at(sequence);
+            if (place == RequestOrder.EMPTY) {
+                continue;
+            }
+            PostedRequest request = requests.get(place);
+            boolean next = sequence == order.next();
+            if (next && request.failure == null) {
+                return;
+            }
+            boolean list = order.isList(sequence);
+            long from = list ? order.listBegin(sequence) : request.address;
+            long bytes = list ? order.listEnd(sequence) - from : request.length;
+            if (request.failure == null && !held.overlaps(from, bytes, sequence)) {
+                continue;
+            }
+            if (list) {
+                request.enclose(from, bytes);
+            }
+            request.issuedAs(sequence);
+            if (next) {
+                order.holdNext();
+            } else {
+                order.hold(sequence);
+            }
+            held.add(request);
+        }
+    }
+
+    /**
+     * Ends requests that have waited for a server for too long.
+     *
+     * @return the first deadline of the others; 0 for none
+     */
+    private long endLate(long now) {
+        long first = 0;
         for (int i = 0; i < held.count(); i++) {
             PostedRequest request = held.get(i);
-            long sequence = request.sequence;
+            if (request.fullyPosted()) {
+                continue;
+            }
+            if (!poster.isUnreachable(request.write, request.address + request.posted)) {
+                // One that has failed before has no more patience than this: it may be what fails connections.
+                request.deadline = request.failure == null ? 0 : request.deadline;
+                continue;
+            }
+            if (request.deadline == 0) {
+                request.deadline = recovery.deadline(now);
+            }
+            if (now - request.deadline >= 0) {
+                request.giveUp();
+                // Others that overlap it may be posted now.
+                attention |= LOOK;
+            } else if (first == 0 || request.deadline - first < 0) {
+                first = request.deadline;
+            }
+        }
+        return first;
+    }
+
+    /**
+     * Posts held requests that the table holds no longer and whose servers can be reached, each after those that were
+     * issued before it and overlap it.
+     */
+    private void postHeld() {
+        for (int i = 0; i < held.count(); i++) {
+            PostedRequest request = held.get(i);
             if (request.fullyPosted() || table.holds(request.write, request.address + request.posted, 1)) {
                 continue;
             }
-            if (order.next() - sequence <= 0) {
+            if (!request.precedes(order.next())) {
                 // A request that was issued before it is still queued, and may overlap it.
-                heldMayResume = true;
+                attention |= LOOK;
                 return;
             }
-            if (held.overlaps(request.address, request.length, sequence, true)) {
+            if (held.isBehind(i, true)) {
                 continue;
             }
             // Set before the call: if it throws, the next poll looks at the requests behind this one.
-            heldMayResume = true;
-            if (poster.post(request) == PartPoster.PostProgress.NO_ROOM) {
+            attention |= LOOK;
+            if (request.failure != null && !request.write && held.isOvertaken(i)) {
+                request.giveUp();
+            } else if (poster.post(request) == PartPoster.PostProgress.NO_ROOM) {
                 return;
             }
-            heldMayResume = false;
+            attention &= ~LOOK;
         }
     }
 }

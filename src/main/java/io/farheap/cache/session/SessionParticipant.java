@@ -125,6 +125,6 @@ public final class SessionParticipant implements MigrationParticipant {
             admission.calls().lose(server);
         });
         current[0].lose(server);
-        sleeper.wake();
+        progress.look();
     }
 }

@@ -493,6 +493,16 @@ public final class BatchConnection implements AutoCloseable {
         return window.succeeded();
     }
 
+    /** Whether all requests of an unfinished batch succeeded. */
+    public boolean succeeded(long sequence) {
+        return window.succeeded(sequence);
+    }
+
+    /** The address that a read's bytes are copied to; not positive if it was added without one. */
+    public long local(int entry) {
+        return entries.locals[entry];
+    }
+
     /**
      * The entry's status: one of {@link BatchFormat#DONE}, {@link BatchFormat#NOT_HELD}, {@link #LOST},
      * {@link #UNSENT}; of a call also the others of {@link BatchFormat}.

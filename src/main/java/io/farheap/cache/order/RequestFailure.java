@@ -1,0 +1,96 @@
+package io.farheap.cache.order;
+
+import io.farheap.connection.Connection;
+import io.farheap.remote.server.ServerAttachment;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is known about a request of which work requests have failed with their connection. The session's thread. Made
+ * only when a connection fails.
+ */
+public final class RequestFailure {
+
+    /** Null if the request was in a batch. */
+    private final @Nullable Connection connection;
+
+    private final boolean whole;
+    /** An earlier failure of the same request, which was posted again since; or null. */
+    private final @Nullable RequestFailure earlier;
+
+    /** The ends of the connections on which the request may have been done in part. */
+    private final List<ServerAttachment> unfenced = new ArrayList<>();
+    private boolean elsewhere;
+    private boolean posted;
+    private boolean lost;
+    /** Whether it is decided what becomes of the request: it ends, or is posted again. */
+    public boolean settled;
+
+    /**
+     * @param connection on which the first work request failed
+     * @param whole whether that work request was all of the request
+     * @param earlier its earlier failure, which is {@linkplain #settled settled}; or null
+     */
+    public RequestFailure(Connection connection, boolean whole, @Nullable RequestFailure earlier) {
+        this.connection = connection;
+        this.whole = whole;
+        this.earlier = earlier;
+    }
+
+    /** The failure of a request that was sent in a batch. */
+    public RequestFailure() {
+        this.connection = null;
+        this.whole = true;
+        this.earlier = null;
+    }
+
+    /** Another work request has failed, or the first. */
+    public void add(Connection on) {
+        elsewhere |= on != connection;
+    }
+
+    /** A work request that writes was posted: it may have taken effect, or may until the server's end is fenced. */
+    public void posted(ServerAttachment end) {
+        posted = true;
+        if (!unfenced.contains(end)) {
+            unfenced.add(end);
+        }
+    }
+
+    /** Whether nothing of the request has been done: all of it was one work request, which was never posted. */
+    public boolean undone() {
+        return whole && !posted;
+    }
+
+    /** Whether nothing of the request can take effect any more: each end is fenced, or its lease is lost. */
+    public boolean isOver() {
+        for (int i = unfenced.size() - 1; i >= 0; i--) {
+            if (unfenced.get(i).isOver()) {
+                lost |= unfenced.remove(i).isLost();
+            }
+        }
+        return unfenced.isEmpty();
+    }
+
+    /** Whether a lease was lost before, or with which, nothing of it could take effect any more. */
+    public boolean lost() {
+        return lost;
+    }
+
+    /**
+     * Whether this request, a write, cannot have taken effect before another one, a READ that failed: it was fenced
+     * behind it on the same connection.
+     */
+    public boolean isBehind(RequestFailure read) {
+        if (connection == null || !whole || elsewhere) {
+            return false;
+        }
+        for (RequestFailure each = read; each != null; each = each.earlier) {
+            if (connection == each.connection) {
+                return true;
+            }
+        }
+        return false;
+    }
+}
