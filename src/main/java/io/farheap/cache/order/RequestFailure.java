@@ -21,6 +21,7 @@ public final class RequestFailure {
 
     /** The ends of the connections on which the request may have been done in part. */
     private final List<ServerAttachment> unfenced = new ArrayList<>();
+
     private boolean elsewhere;
     private boolean posted;
     private boolean lost;
