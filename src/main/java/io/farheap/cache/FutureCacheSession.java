@@ -30,14 +30,15 @@ public final class FutureCacheSession implements AutoCloseable {
 
     /** Between polls while operations are in flight that no request waits for. */
     private static final long UNSETTLED_NANOS = 1_000_000;
-    /** How long a close waits for the next request to end. */
-    private static final long CLOSE_NANOS = TimeUnit.SECONDS.toNanos(10);
     /**
-     * The most of that time that counts between two polls: time in which this thread did not run does not count. It is
-     * also the longest sleep while requests are pending, so that the thread sees a close even if it waits for an answer
-     * that never comes.
+     * The most of a close's time that counts between two polls: time in which this thread did not run does not count.
+     * It is also the longest sleep while requests are pending, so that the thread sees a close even if it waits for an
+     * answer that never comes.
      */
     private static final long MOST_STEP_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
+    /** How long a close waits for the next request to end. */
+    private volatile long closeNanos = TimeUnit.SECONDS.toNanos(10);
 
     private final Consumer<FutureCacheSession> onClose;
     private final Runnable refuseInCallback;
@@ -130,6 +131,11 @@ public final class FutureCacheSession implements AutoCloseable {
         submitted.beginClose(thread);
     }
 
+    /** Sets how long a close waits: for tests. */
+    void closeWithin(long nanos) {
+        closeNanos = nanos;
+    }
+
     private CompletableFuture<Void> submit(boolean write, long address, MemorySegment segment) {
         FutureRequest.Transfer request = new FutureRequest.Transfer(write, address, segment);
         submit(request);
@@ -188,7 +194,7 @@ public final class FutureCacheSession implements AutoCloseable {
         long now = System.nanoTime();
         idle = progress || !submitted.closing() ? 0 : idle + Math.min(now - looked, MOST_STEP_NANOS);
         looked = now;
-        return idle > CLOSE_NANOS;
+        return idle > closeNanos;
     }
 
     /** Closes the session, which finishes the requests that it can. */

@@ -35,7 +35,7 @@ interface EngineConnection extends AutoCloseable {
     /** Addresses of the map's servers; those that it was created on come first. */
     List<String> servers();
 
-    /** Whether the lease on one of the servers is lost. */
+    /** Whether the map is to be opened again: the lease on a server is lost, or one that was lost answers. */
     boolean hasLostLease();
 
     /** The servers to name for opening the map again; those whose leases are lost first, as they may not answer. */

@@ -4,7 +4,6 @@ import io.farheap.control.ControlException;
 import io.farheap.kv.contract.MapCounts;
 import io.farheap.kv.contract.MapDrain;
 import io.farheap.kv.contract.MapException;
-import io.farheap.kv.elastic.ServerDrain;
 import io.farheap.kv.elastic.ServerJoin;
 import io.farheap.kv.eviction.EvictionSettings;
 import io.farheap.kv.keeper.MapKeeper;
@@ -84,7 +83,7 @@ public final class FarMap implements AutoCloseable {
             MapKeeper keeper) {
         this(
                 sessions -> new MapConnection(
-                        memory, servers, space, clock, policy, keeper, new PointerCache(POINTERS), sessions),
+                        memory, servers, space, clock, policy, keeper, new PointerCache(POINTERS), () -> {}, sessions),
                 new AtomicReference<>(() -> {}),
                 addresses -> {
                     throw new MapException("this map cannot be opened again");
@@ -199,7 +198,7 @@ public final class FarMap implements AutoCloseable {
         return new MapSession(
                 withPointers().session(REQUESTS, pointers, tally),
                 // Eras begin again with a connection.
-                () -> withPointers().session(REQUESTS, new PointerCache(pointers.capacity()), tally));
+                () -> withPointers().session(REQUESTS, pointers.another(), tally));
     }
 
     private MapConnection withPointers() {
@@ -307,8 +306,9 @@ public final class FarMap implements AutoCloseable {
     /**
      * Adds a memory server to the map. Its memory is in use as soon as every process that has the map open has
      * connected to it; a process that is stopped delays that until its lease ends. The server gets no part of the
-     * table, so it can be {@linkplain #drain drained} again, and if it is lost, only the objects on it are lost.
-     * Processes that open the map later learn this address from the map.
+     * table, so it can be {@linkplain #drain drained} again, and if it is lost, only the objects on it are lost; it is
+     * taken out by itself after {@link FarMapBuilder#replaceAfter}, or by a drain. Processes that open the map later
+     * learn this address from the map.
      *
      * <p>A server that joins a leased map takes over its share of the keys, which are misses then.
      *
@@ -360,8 +360,7 @@ public final class FarMap implements AutoCloseable {
                 return leased.drain(hostPort);
             }
             MapConnection of = disaggregated("be drained");
-            return new ServerDrain(of.servers, of.space, of.keeper.tasks(), of.growth, () -> movingSession(of))
-                    .drain(hostPort, within, progress);
+            return of.drain().drain(hostPort, within, progress);
         }
     }
 

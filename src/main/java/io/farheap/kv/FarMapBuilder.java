@@ -65,6 +65,8 @@ public final class FarMapBuilder {
     private static final long DEFAULT_OBJECT_BYTES = 512;
 
     private static final long MOST_POINTERS = 1 << 30;
+    private static final Duration LEAST_STALENESS = Duration.ofMillis(10);
+    private static final Duration MOST_STALENESS = Duration.ofHours(1);
 
     private String name = "";
     private String token = "";
@@ -75,6 +77,7 @@ public final class FarMapBuilder {
     private long objects;
     private long mostBlocks;
     private long pointers = FarMap.POINTERS;
+    private Duration staleness = Duration.ZERO;
     private EvictionSettings policy = EvictionSettings.ADAPTIVE;
     private MapEngine engine = MapEngine.DISAGGREGATED;
     private @Nullable Duration term;
@@ -171,6 +174,28 @@ public final class FarMapBuilder {
                     "a process with " + most + " pointers to a map's objects; it keeps 0 to " + MOST_POINTERS);
         }
         pointers = most;
+        return this;
+    }
+
+    /**
+     * How old a value may be that a get of this process returns; by default zero: every get returns what is current.
+     * Then other processes pay nothing for this process's {@link #pointers}, when they change or evict an object: they
+     * save a compare-and-swap, and a round trip if object and table entry are on two servers. A get returns a value
+     * that was current at some moment not longer before it began, by this process's clock, and may find an object that
+     * was deleted or evicted since. It never returns what was replaced or deleted before through the same
+     * {@link FarMap}, in whatever session. Of two gets the later one may return the older value, unless one session
+     * makes both and the process has no other. A value in pieces is always current. Other processes choose for
+     * themselves, and their gets are exact. For maps of the {@link #DISAGGREGATED} engine.
+     *
+     * @param most zero, or 10 ms to an hour
+     */
+    public FarMapBuilder staleness(Duration most) {
+        boolean between = most.compareTo(LEAST_STALENESS) >= 0 && most.compareTo(MOST_STALENESS) <= 0;
+        if (!most.isZero() && !between) {
+            throw new IllegalArgumentException("a process that gets values up to " + most + " old; give zero, or "
+                    + LEAST_STALENESS + " to " + MOST_STALENESS);
+        }
+        staleness = most;
         return this;
     }
 
@@ -282,13 +307,15 @@ public final class FarMapBuilder {
     }
 
     /**
-     * How long a server that the map was made on must not have answered before the map continues without it: the
-     * objects on it are lost, and its part of the table is made again, empty, on the others, which need memory for
-     * that. If it answers again later, what it has is dropped. By default five minutes. A process that has the map open
-     * must have lost the server; if none has it open, only {@link #withoutServer} replaces it. A map on fewer than
-     * three servers does not continue without one, and neither does one without more than half of those that it was
-     * made on. In any other map a process that reaches less than half of them cannot make requests: they end as lost.
-     * Only for creating a map.
+     * How long a server must not have answered before the map continues without it. A process that has the map open
+     * must have lost the server; if none has it open, only {@link #withoutServer} opens the map without it. The objects
+     * on it are lost; if it answers again later, what it has is not used. By default five minutes.
+     *
+     * <p>If the map was made on the server, its part of the table is made again, empty, on the others, which need
+     * memory for that. A map on fewer than three servers does not continue without one of these, and neither does one
+     * without more than half of those that it was made on. A server that has joined is taken out of any map. In a map
+     * on three or more a process that reaches less than half of them cannot make requests: they end as lost. Only for
+     * creating a map.
      *
      * @param value rounded up to ms, and at most ten years; zero: the map never continues without one
      */
@@ -375,8 +402,8 @@ public final class FarMapBuilder {
         /** The servers that have the table; empty until they are known. */
         private volatile List<RemoteServer> table = List.of();
 
-        ProcessPointers(long most, AtomicReference<Runnable> onLost) {
-            cache = new PointerCache(most);
+        ProcessPointers(long most, Duration staleness, AtomicReference<Runnable> onLost) {
+            cache = new PointerCache(most, staleness.toNanos(), System::nanoTime);
             this.onLost = onLost;
         }
 
@@ -396,6 +423,11 @@ public final class FarMapBuilder {
             if (known.isEmpty() || known.contains(server)) {
                 cache.stop();
             }
+            openAgain();
+        }
+
+        /** The map may have to be opened again. */
+        void openAgain() {
             Objects.requireNonNull(onLost.get()).run();
         }
     }
@@ -418,6 +450,7 @@ public final class FarMapBuilder {
         same.device = device;
         same.without = without;
         same.pointers = pointers;
+        same.staleness = staleness;
         same.reports = reports;
         same.writtenReports = writtenReports;
         same.leaseClock = leaseClock;
@@ -433,7 +466,7 @@ public final class FarMapBuilder {
     private FarMap.ConnectionMaker connection(MapOpener way, AtomicReference<Runnable> onLost) {
         SpaceKey key = key();
         try (CloseStack stack = new CloseStack()) {
-            ProcessPointers kept = new ProcessPointers(pointers, onLost);
+            ProcessPointers kept = new ProcessPointers(pointers, staleness, onLost);
             stack.add(kept.cache);
             RemoteMemory remote = stack.add(RemoteMemory.open(device, "map " + name, kept));
             FarMap.ConnectionMaker made = way.on(remote, kept, key, stack);
@@ -530,6 +563,7 @@ public final class FarMapBuilder {
             int each,
             long regionBytes,
             long wanted) {
+        refuseStaleness();
         if (mostBlocks > 0 || !policy.equals(EvictionSettings.ADAPTIVE)) {
             throw new IllegalArgumentException("a leased map with the policy " + policy.name()
                     + (mostBlocks > 0 ? " and a limit of small objects" : "")
@@ -624,7 +658,15 @@ public final class FarMapBuilder {
         return null;
     }
 
+    private void refuseStaleness() {
+        if (!staleness.isZero()) {
+            throw new IllegalArgumentException("values up to " + staleness + " old of a leased map, whose gets are "
+                    + "exact and cost other processes nothing; leave that out");
+        }
+    }
+
     private FarMap.ConnectionMaker openLeased(RemoteMemory remote, SpaceKey key, FoundParts found) {
+        refuseStaleness();
         TreeMap<Integer, RemoteSpace> made = new TreeMap<>();
         RemoteSpace any = found.all.getFirst();
         LeasedDescriptor map =
@@ -860,7 +902,8 @@ public final class FarMapBuilder {
         SynchronizedMapClock time = new SynchronizedMapClock(System::nanoTime);
         MapKeeper keeper = new MapKeeper(servers, present, memory, time);
         EvictionSettings policy = EvictionSettings.of(descriptor.policy());
-        return sessions -> new MapConnection(remote, servers, memory, time, policy, keeper, kept.cache, sessions);
+        return sessions ->
+                new MapConnection(remote, servers, memory, time, policy, keeper, kept.cache, kept::openAgain, sessions);
     }
 
     /** When the first of the leases on these servers ends, in {@link System#nanoTime}. */

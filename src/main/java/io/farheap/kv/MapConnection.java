@@ -1,7 +1,9 @@
 package io.farheap.kv;
 
+import io.farheap.kv.elastic.LostServerRemoval;
 import io.farheap.kv.elastic.MapGrowth;
 import io.farheap.kv.elastic.SegmentEmptier;
+import io.farheap.kv.elastic.ServerDrain;
 import io.farheap.kv.eviction.EvictionSettings;
 import io.farheap.kv.format.MapDescriptor;
 import io.farheap.kv.keeper.MapKeeper;
@@ -17,9 +19,9 @@ import io.farheap.kv.space.TableReader;
 import io.farheap.lifetime.Closeables;
 import io.farheap.remote.RemoteMemory;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.function.Supplier;
-import java.util.stream.Stream;
 
 /**
  * One registration of a process with a map's servers: its leases, and all that it knows of the map under them. If a
@@ -37,10 +39,13 @@ final class MapConnection implements EngineConnection {
     final PointerCache pointers;
     final MapGrowth growth;
     final SegmentEmptier emptier;
+    private final LostServerRemoval removal;
+    private final Supplier<MapRequests> moving;
     private volatile boolean ended;
 
     /**
      * @param memory closed with this, as are the keeper and the pointers
+     * @param found is run when the map must be opened again, as a server answers that was lost when it was opened
      * @param sessions opens a session of this connection that moves objects
      */
     MapConnection(
@@ -51,6 +56,7 @@ final class MapConnection implements EngineConnection {
             EvictionSettings policy,
             MapKeeper keeper,
             PointerCache pointers,
+            Runnable found,
             MapSessionOpener sessions) {
         this.pointers = pointers;
         this.memory = memory;
@@ -60,8 +66,9 @@ final class MapConnection implements EngineConnection {
         this.policy = policy;
         this.keeper = keeper;
         growth = new MapGrowth(keeper.tasks(), servers, space, keeper::usedByAll);
-        Supplier<MapRequests> moving = () -> sessions.open(this);
+        moving = () -> sessions.open(this);
         emptier = new SegmentEmptier(memory, space, keeper.tasks(), moving);
+        removal = new LostServerRemoval(servers, space, growth, this::drain, found);
         keeper.afterSessions(this::closeUnused);
     }
 
@@ -75,10 +82,16 @@ final class MapConnection implements EngineConnection {
         return Replacements.expertNames(policy.name());
     }
 
-    /** Begins to use it: from now on it also empties segments. */
+    /** Begins to use it: from now on it also empties segments, and takes lost servers out. */
     @Override
     public void start() {
         keeper.emptiesBy(emptier::ask);
+        removal.start();
+    }
+
+    /** A way to take a server out. */
+    ServerDrain drain() {
+        return new ServerDrain(servers, space, keeper.tasks(), growth, moving);
     }
 
     @Override
@@ -110,19 +123,18 @@ final class MapConnection implements EngineConnection {
 
     @Override
     public boolean hasLostLease() {
-        return lostAddresses().findAny().isPresent();
+        return removal.answers()
+                || servers.all().stream().anyMatch(each -> each.line().lost());
     }
 
     @Override
     public List<String> addresses() {
-        Stream<String> made = servers.all().stream()
+        // The map says where those are that have joined, and when it can be opened without one.
+        return servers.all().stream()
                 .filter(each -> each.number() < space.layout().madeOn())
-                .map(each -> each.address());
-        return Stream.concat(lostAddresses(), made).distinct().toList();
-    }
-
-    private Stream<String> lostAddresses() {
-        return servers.all().stream().filter(each -> each.line().lost()).map(each -> each.address());
+                .sorted(Comparator.comparing(each -> !each.line().lost()))
+                .map(each -> each.address())
+                .toList();
     }
 
     @Override
@@ -143,6 +155,7 @@ final class MapConnection implements EngineConnection {
         pointers.stop();
         space.beginEnd();
         Closeables.all(
+                removal,
                 keeper,
                 () -> Closeables.all(memory.servers().stream()
                         .map(server -> (AutoCloseable) () -> memory.detach(server))
@@ -170,6 +183,7 @@ final class MapConnection implements EngineConnection {
     public List<AutoCloseable> drops() {
         pointers.stop();
         List<AutoCloseable> ends = new ArrayList<>();
+        ends.add(removal);
         ends.add(emptier);
         ends.add(keeper::drop);
         servers.all().forEach(each -> ends.add(each.space()::drop));
@@ -181,6 +195,6 @@ final class MapConnection implements EngineConnection {
     @Override
     public synchronized void close() {
         pointers.stop();
-        Closeables.all(emptier, keeper, memory, pointers);
+        Closeables.all(removal, emptier, keeper, memory, pointers);
     }
 }

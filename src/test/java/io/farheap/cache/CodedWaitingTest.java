@@ -20,6 +20,8 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** The waits of a cache with resilience, as {@link WaitingTest} tests them for other caches. */
 @Timeout(value = 180, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -84,7 +86,9 @@ class CodedWaitingTest {
     }
 
     private static void closeInTime(Cache cache) throws Exception {
-        CompletableFuture.runAsync(cache::close).get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+        // The common pool may have one thread, for which the closes of other tests would wait.
+        CompletableFuture.runAsync(cache::close, task -> Thread.ofPlatform().start(task))
+                .get(PATIENCE_SECONDS, TimeUnit.SECONDS);
     }
 
     private static void assertEndedByClose(CompletableFuture<?> steps) {
@@ -96,6 +100,7 @@ class CodedWaitingTest {
     }
 
     @Test
+    @Execution(ExecutionMode.CONCURRENT)
     void anOpeningEndsWhenTheCacheIsClosed() throws Exception {
         Cache cache = cache();
         cables.forEach(ControlCable::cut);
@@ -110,6 +115,7 @@ class CodedWaitingTest {
      * tries again.
      */
     @Test
+    @Execution(ExecutionMode.CONCURRENT)
     void aCloseWaitsForNoServerThatIsToBeAdded() throws Exception {
         cluster.add(2);
         long since = System.nanoTime();
@@ -134,6 +140,7 @@ class CodedWaitingTest {
     }
 
     @Test
+    @Execution(ExecutionMode.CONCURRENT)
     void aGrowthEndsWhenTheCacheIsClosed() throws Exception {
         Cache cache = cache();
         cables.forEach(ControlCable::cut);
@@ -146,6 +153,7 @@ class CodedWaitingTest {
     }
 
     @Test
+    @Execution(ExecutionMode.CONCURRENT)
     void aListenerOfAMoveIsRefusedWhatChangesTheCache() {
         String fourth = cluster.add(2);
         String fifth = cluster.add(2);

@@ -5,12 +5,15 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.cache.coded.CodedServers;
 import io.farheap.cache.contract.CacheConfiguration;
 import io.farheap.cache.contract.Completion;
 import io.farheap.cache.contract.Status;
 import io.farheap.resilience.contract.Resilience;
+import io.farheap.resilience.table.SpaceState;
 import io.farheap.testing.DeviceFaults;
 import io.farheap.testing.Effort;
+import io.farheap.testing.Fields;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
 import io.farheap.testing.Softverbs;
@@ -38,6 +41,7 @@ class LateCodedCacheTest {
     private static final double LATE_PART = 0.3;
     private static final long LATE_NANOS = 1_000_000;
     private static final long FOREVER_NANOS = 3_600_000_000_000L;
+    private static final long CLOSE_NANOS = 200_000_000;
     private static final int SERVERS = 5;
     private static final int ROUNDS = Effort.either(12, 100);
 
@@ -179,6 +183,12 @@ class LateCodedCacheTest {
         }
     }
 
+    /** A close that waits for servers which are cut off ends when its time has passed, which need not be long here. */
+    private static void closeSoon(Cache cache) {
+        CodedServers servers = Fields.get(cache, "servers", CodedServers.class);
+        Fields.get(servers.space(), "space", SpaceState.class).closeNanos = CLOSE_NANOS;
+    }
+
     private static void closesWhileThreeAreCutOff(Cluster each, CacheConfiguration how) throws Exception {
         MemorySegment memory = MemorySegment.ofArray(new byte[PAGE]);
         List<CompletableFuture<Void>> writes = new ArrayList<>();
@@ -189,12 +199,15 @@ class LateCodedCacheTest {
                         .capacity(5 * PAGE)
                         .configuration(how)
                         .create()) {
+            closeSoon(cache);
             CacheSession session = cache.openSession();
             session.writeBlocking(0, memory);
             List.of(first, second, third).forEach(DeviceFaults::cut);
             assertTrue(session.write(0, memory, (token, status) -> {}, 0));
             for (int page = 1; page < 4; page++) {
-                writes.add(cache.openFutureSession().write((long) page * PAGE, memory));
+                FutureCacheSession futures = cache.openFutureSession();
+                futures.closeWithin(CLOSE_NANOS);
+                writes.add(futures.write((long) page * PAGE, memory));
             }
             CacheSession blocks = cache.openSession();
             CompletableFuture<Void> blocking = new CompletableFuture<>();
@@ -238,6 +251,8 @@ class LateCodedCacheTest {
                 CacheSession stays = cache.openSession();
                 CacheSession leaves = cache.openSession();
                 FutureCacheSession futures = cache.openFutureSession()) {
+            closeSoon(cache);
+            futures.closeWithin(CLOSE_NANOS);
             stays.writeBlocking(0, filled(0));
             List<DeviceFaults> cut = List.of(first, second, third);
             cut.forEach(DeviceFaults::cut);
@@ -336,6 +351,7 @@ class LateCodedCacheTest {
                 MemorySegment memory = MemorySegment.ofArray(new byte[PAGE]);
                 CompletableFuture<Void> write;
                 try (FutureCacheSession futures = cache.openFutureSession()) {
+                    futures.closeWithin(CLOSE_NANOS);
                     futures.write(0, memory).get();
                     cluster.stop(0);
                     write = futures.write(0, memory);
@@ -356,6 +372,7 @@ class LateCodedCacheTest {
                 MemorySegment memory = MemorySegment.ofArray(new byte[PAGE]);
                 List<CompletableFuture<Void>> writes = new ArrayList<>();
                 try (FutureCacheSession futures = cache.openFutureSession()) {
+                    futures.closeWithin(CLOSE_NANOS);
                     futures.write(0, memory).get();
                     cluster.stop(0);
                     for (int i = 0; i < 6; i++) {

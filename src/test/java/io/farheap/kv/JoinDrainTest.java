@@ -476,6 +476,57 @@ class JoinDrainTest {
         }
     }
 
+    /** No process drains it, and none has the time to say so: the map's time alone has passed. */
+    @Test
+    void aJoinedServerThatIsLostIsTakenOutByItself() {
+        long lease = TestDevice.patience(1_000_000_000L);
+        String first = servers.start(4, REGION_BYTES, LEASE_NANOS);
+        String second = servers.start(4, REGION_BYTES, lease);
+        String third = servers.start(4, REGION_BYTES, lease);
+        try (FarMap map = servers.named(first)
+                        .memory(4 * REGION_BYTES)
+                        .objects(2000)
+                        .replaceAfter(Duration.ofMillis(10))
+                        .create();
+                MapSession session = map.openSession();
+                FarMap other = servers.named(first).open();
+                MapSession theirs = other.openSession()) {
+            map.addServer(second, 4 * REGION_BYTES);
+            map.addServer(third, 4 * REGION_BYTES);
+            fill(session, 0, 300);
+            // Some have pointers, so nothing may empty their slots before all processes know.
+            for (int round = 0; round < 3; round++) {
+                assertEquals(300, found(theirs, 0, 300));
+            }
+            servers.stop(2);
+            servers.stop(1);
+            long deadline = System.nanoTime() + TestDevice.patience(60_000_000_000L);
+            while (!map.servers().equals(List.of(first))
+                    || !other.servers().equals(List.of(first))
+                    || !isFilled(session, 300)) {
+                assertTrue(System.nanoTime() - deadline < 0, () -> map.servers() + ", " + other.servers());
+                LockSupport.parkNanos(1_000_000);
+            }
+            assertEquals(300, found(theirs, 0, 300));
+            assertSound(map);
+            // It may come back, under another number.
+            map.addServer(servers.start(4, REGION_BYTES, lease), 4 * REGION_BYTES);
+            try (FarMap late = servers.named(first).open()) {
+                assertEquals(2, late.servers().size());
+            }
+        }
+    }
+
+    private static boolean isFilled(MapSession session, int objects) {
+        try {
+            fill(session, 0, objects);
+            return true;
+        } catch (MapException e) {
+            // Not all processes have confirmed that the servers have left.
+            return false;
+        }
+    }
+
     /** Drains a server once the map knows that it is lost. */
     private static MapDrain drainLost(FarMap map, String server, long deadline) {
         MapDrain drained = null;

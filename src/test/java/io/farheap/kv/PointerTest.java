@@ -323,6 +323,26 @@ class PointerTest {
         assertEquals(1, session.requests().counts().of(MapSessionCounts.UNLINKED));
     }
 
+    /** Such a slot has the fingerprint of a key that is in a higher slot. */
+    @Test
+    void whatCannotBeMarkedHidesNoKey() {
+        open(1);
+        long place = (long) space.space.regions() << space.shape.placeShift() | 1 << 10;
+        int fingerprint = KeyHash.fingerprint(TestKeys.hash(key));
+        slot.store(0, SlotWord.live(place, SlotWord.FIRST_INCARNATION, fingerprint ^ 1, 1));
+        session.set(key, value(1));
+        assertEquals(1, slot.slot());
+        long word = SlotWord.withPointers(SlotWord.live(place, SlotWord.FIRST_INCARNATION, fingerprint, 1));
+        slot.store(0, word);
+        for (Request request : Request.values()) {
+            assertArrayEquals(value(1), session.get(key));
+            run(request);
+            assertEquals(word, slot.word());
+        }
+        assertThrows(
+                MapException.class, () -> session.get(key), "it was deleted, and may be the one in the other slot");
+    }
+
     /** No process knows the region: the first server has said so since this one met the word. */
     @ParameterizedTest
     @EnumSource

@@ -18,14 +18,14 @@ import io.farheap.thread.Uninterruptibles;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 
 /**
  * Changes the memory of a map. To add memory, it adds regions to the space on each of its servers, or on a server that
  * joins, and then has the map's first server give them numbers; it takes servers out likewise. One process at a time
- * may do so. If that process dies in between, regions without numbers are used by the next growth. Any thread, one at a
- * time.
+ * may do so. If that process dies in between, regions without numbers are used by the next growth. Any thread.
  */
 public final class MapGrowth {
 
@@ -36,6 +36,8 @@ public final class MapGrowth {
     private final MapServers servers;
     private final SpaceMemory space;
     private final Predicate<RegionDirectory> used;
+    private final ReentrantLock changing = new ReentrantLock();
+    private volatile boolean closed;
 
     /** @param used whether all processes use a layout; called on the keeper's thread */
     public MapGrowth(MapKeeperTasks keeper, MapServers servers, SpaceMemory space, Predicate<RegionDirectory> used) {
@@ -51,8 +53,23 @@ public final class MapGrowth {
         RegionDirectory of(RegionDirectory before);
     }
 
-    /** Changes the map's memory, and waits until all processes use it. */
+    /** Changes the map's memory, and waits until all processes use it. Other threads of this process wait. */
     void change(MemoryChange change) {
+        try {
+            changing.lockInterruptibly();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new MapException("this thread was interrupted while it waited for another change of the map's "
+                    + "memory; nothing has changed");
+        }
+        try {
+            make(change);
+        } finally {
+            changing.unlock();
+        }
+    }
+
+    private void make(MemoryChange change) {
         MapServiceClient first = servers.first().line();
         RegionDirectory layout;
         try {
@@ -128,10 +145,15 @@ public final class MapGrowth {
         }
     }
 
+    /** Changes wait for no other process any more, and end as lost. */
+    void close() {
+        closed = true;
+    }
+
     private void await(BooleanSupplier what) {
         long deadline = System.nanoTime() + PATIENCE_NANOS;
         while (!what.getAsBoolean()) {
-            if (servers.first().line().lost()) {
+            if (closed || servers.first().line().lost()) {
                 throw MapException.of(KvStatus.LOST);
             }
             if (System.nanoTime() - deadline > 0) {

@@ -4,6 +4,7 @@ import io.farheap.control.ControlException;
 import io.farheap.kv.contract.MapDrain;
 import io.farheap.kv.contract.MapException;
 import io.farheap.kv.format.MapCalls;
+import io.farheap.kv.format.MapDescriptor;
 import io.farheap.kv.format.RegionDirectory;
 import io.farheap.kv.keeper.MapKeeperTasks;
 import io.farheap.kv.keeper.MapServer;
@@ -12,11 +13,14 @@ import io.farheap.kv.keeper.MapServiceClient;
 import io.farheap.kv.operation.MoveSteps;
 import io.farheap.kv.session.MapRequests;
 import io.farheap.kv.space.SpaceMemory;
+import io.farheap.remote.RemoteSpace;
 import io.farheap.thread.Uninterruptibles;
 import java.time.Duration;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -75,9 +79,9 @@ public final class ServerDrain {
      * @param progress is called now and then with the totals so far
      */
     public MapDrain drain(String hostPort, Duration within, Consumer<MapDrain> progress) {
-        boolean without = servers.goesWithout(hostPort);
-        MapServer leaving = without ? null : find(hostPort);
-        int number = leaving == null ? space.without() : leaving.number();
+        int away = away(hostPort);
+        MapServer leaving = away >= 0 || servers.goesWithout(hostPort) ? null : find(hostPort);
+        int number = leaving == null ? away : leaving.number();
         if (number < 0 && servers.retired() != 0) {
             return forgotten(within, progress);
         }
@@ -89,6 +93,16 @@ public final class ServerDrain {
             endSpace(hostPort, leaving);
             return objects.done();
         }
+    }
+
+    /** The number of a lost server that this process uses the map without, and that has not left; -1 if it is none. */
+    private int away(String hostPort) {
+        return servers.away().entrySet().stream()
+                .filter(each ->
+                        each.getValue().equals(hostPort) && !space.layout().hasLeft(each.getKey()))
+                .mapToInt(Map.Entry::getKey)
+                .findFirst()
+                .orElse(-1);
     }
 
     /** Evicts the objects of servers that had the table and were replaced; requests do so only where they meet them. */
@@ -117,7 +131,7 @@ public final class ServerDrain {
             }
             boolean lost = isLost(leaving);
             if (lost) {
-                requireSilent(hostPort);
+                requireSilent(hostPort, number);
             }
             try {
                 empty(objects, leaving, TimeUnit.NANOSECONDS.convert(within), progress);
@@ -141,14 +155,27 @@ public final class ServerDrain {
      * Refuses a server that only this process has lost: it hands out blocks to others, so it must be drained as a live
      * one.
      */
-    private void requireSilent(String hostPort) {
-        try {
-            servers.apart(hostPort, server -> servers.remote().openSpace(server, servers.key()));
-        } catch (ControlException e) {
+    private void requireSilent(String hostPort, int number) {
+        if (!answers(hostPort, number)) {
             return;
         }
         throw new MapException("server " + hostPort + " was lost to this process, and answers; open the map again and "
                 + "drain it as one that is not lost");
+    }
+
+    /** Whether a server answers, and has the part of the map of this number. */
+    boolean answers(String hostPort, int number) {
+        AtomicInteger there = new AtomicInteger(-1);
+        try {
+            servers.apart(hostPort, server -> {
+                RemoteSpace found = servers.remote().openSpace(server, servers.key());
+                there.set(MapDescriptor.decode(found.descriptor(), found.toString())
+                        .server());
+            });
+        } catch (ControlException | MapException e) {
+            return false;
+        }
+        return there.get() == number;
     }
 
     private static boolean isLost(@Nullable MapServer server) {

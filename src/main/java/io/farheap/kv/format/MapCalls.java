@@ -27,7 +27,7 @@ public final class MapCalls {
     /** Words of a reply to {@link #BEAT}, before its processes. */
     public static final int BEAT_REPLY_WORDS = 13;
     /** Words of a {@link #BEAT}, before its facts, without the space. */
-    public static final int BEAT_WORDS = 5;
+    public static final int BEAT_WORDS = 6;
 
     private static final int FIRST_CALL = 3840;
 
@@ -38,18 +38,19 @@ public final class MapCalls {
      */
     public static final int REGISTER = FIRST_CALL;
     /**
-     * [space, n of facts, n of questions, epoch, growths, lost, (process, server)..., process...]: the process lives;
-     * all of its requests in flight have begun after it knew the epoch; and it has so many of the map's growths. Lost
-     * has a bit for each of the first 64 servers that the map was made on, set if the process has lost its lease there,
-     * and so will never read or change that server's part of the table again. Each fact is a process that has ended
-     * here, and another server on which it does not have the space open. Each question is a process of which another
-     * server wants to know whether it has ended here. Reply: [status, ns of the map's clock, flags, round, phase to
-     * report in or 0, n of wanted, answers, epoch, growths, growths that all processes have, regions here, n of
-     * emptying, gone, process..., place...]: answers has a bit for each question, set if its process does not have the
-     * space open here; growths are those of the map if this is its first server, else 0; regions here is how many
-     * regions the server hands blocks out of; the wanted processes are those that have ended here, and that other
-     * servers are to be asked about; the places are those of segments that are being emptied, whose blocks must not be
-     * used any more; and gone has the bits of servers whose part of the table no process has any more.
+     * [space, n of facts, n of questions, epoch, growths, lost, joined, (process, server)..., process...]: the process
+     * lives; all of its requests in flight have begun after it knew the epoch; and it has so many of the map's growths.
+     * Lost has a bit for each of the first 64 servers that the map was made on, set if the process has lost its lease
+     * there, and so will never read or change that server's part of the table again. Joined has a bit for each server
+     * that has joined and on which the process has a lease, by the remainder of its number by 64. Each fact is a
+     * process that has ended here, and another server on which it does not have the space open. Each question is a
+     * process of which another server wants to know whether it has ended here. Reply: [status, ns of the map's clock,
+     * flags, round, phase to report in or 0, n of wanted, answers, epoch, growths, growths that all processes have,
+     * regions here, n of emptying, gone, process..., place...]: answers has a bit for each question, set if its process
+     * does not have the space open here; growths are those of the map if this is its first server, else 0; regions here
+     * is how many regions the server hands blocks out of; the wanted processes are those that have ended here, and that
+     * other servers are to be asked about; the places are those of segments that are being emptied, whose blocks must
+     * not be used any more; and gone has the bits of servers whose part of the table no process has any more.
      */
     public static final int BEAT = FIRST_CALL + 1;
     /**
@@ -154,8 +155,14 @@ public final class MapCalls {
      * to count from.
      */
     public static final int INSTALL = FIRST_CALL + 22;
+    /**
+     * [space, server]: asks whether a process may open the map without a server that has joined and that it does not
+     * reach: none that has the map open has had a lease there for the map's time, or the server has left. For the map's
+     * first server. Reply: [status, 1 if so, else 0].
+     */
+    public static final int AWAY = FIRST_CALL + 23;
     /** The operation of the highest number. */
-    public static final int LAST_CALL = INSTALL;
+    public static final int LAST_CALL = AWAY;
     /** The most bytes of an address. */
     public static final int MOST_ADDRESS_BYTES = 512;
 

@@ -1,5 +1,6 @@
 package io.farheap.kv.keeper;
 
+import io.farheap.control.ControlException;
 import io.farheap.kv.blocks.RequestEpochs;
 import io.farheap.kv.contract.MapException;
 import io.farheap.kv.format.MapCalls;
@@ -16,6 +17,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.IntPredicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -84,15 +86,25 @@ public final class GrowthTracker {
         }
         addresses.forEach((server, address) -> {
             if (servers.goesWithout(address)) {
-                space.goWithout(server);
+                goWithout(server, address);
             }
         });
-        addresses.remove(space.without());
+        addresses.keySet().removeIf(space::goesWithout);
         if (grown.growths() > space.layout().growths()) {
-            use(reached(grown, addresses));
+            use(reached(grown, addresses, number -> mayOpenWithout(first, number)));
         }
         has = space.layout().growths();
         leavingEra = 0;
+    }
+
+    private void goWithout(int server, String address) {
+        servers.goWithout(server, address);
+        space.goWithout(server);
+    }
+
+    /** Whether a server that does not answer has been lost to all processes for so long that it is taken out. */
+    private static boolean mayOpenWithout(MapServiceClient first, int number) {
+        return first.with(1, number).call(MapCalls.AWAY, 2) && first.reply(1) != 0;
     }
 
     /**
@@ -120,7 +132,7 @@ public final class GrowthTracker {
     private @Nullable Map<Integer, String> addresses(MapServiceClient first, RegionDirectory grown) {
         Map<Integer, String> found = new HashMap<>();
         for (int server = grown.madeOn(); server < grown.servers(); server++) {
-            if (!grown.hasLeft(server) && server != space.without() && servers.of(server) == null) {
+            if (!grown.hasLeft(server) && !space.goesWithout(server) && servers.of(server) == null) {
                 String address = address(first, server);
                 if (address == null) {
                     return null;
@@ -144,14 +156,21 @@ public final class GrowthTracker {
         return new String(TextWords.bytes(words, 0, bytes), StandardCharsets.UTF_8);
     }
 
-    /** Connects to new servers, and checks that all regions of a layout are there. */
-    private GrowthUpdate reached(RegionDirectory grown, Map<Integer, String> addresses) {
+    /**
+     * Connects to new servers, and checks that all regions of a layout are there.
+     *
+     * @param away whether the map is used without a server, by its number, if that does not answer
+     */
+    private GrowthUpdate reached(RegionDirectory grown, Map<Integer, String> addresses, IntPredicate away) {
         MapDescriptor map = MapDescriptor.decode(servers.first().space().descriptor(), "the map");
         List<MapServiceClient> joined = new ArrayList<>();
         try {
             for (Map.Entry<Integer, String> each : addresses.entrySet()) {
-                joined.add(reached(each.getKey(), each.getValue(), map));
-                require(joined.getLast().space, grown.regionsOf(each.getKey()));
+                MapServiceClient line = reached(each.getKey(), each.getValue(), map, away);
+                if (line != null) {
+                    joined.add(line);
+                    require(line.space, grown.regionsOf(each.getKey()));
+                }
             }
             for (MapServer server : servers.all()) {
                 if (!grown.hasLeft(server.number())) {
@@ -168,13 +187,25 @@ public final class GrowthTracker {
         }
     }
 
-    private MapServiceClient reached(int number, String address, MapDescriptor map) {
+    /** Connects to a server; null if the process goes without it from now on. */
+    private @Nullable MapServiceClient reached(int number, String address, MapDescriptor map, IntPredicate away) {
         try {
             return servers.reach(address, number, map);
         } catch (RuntimeException e) {
+            if (isSilent(e) && away.test(number)) {
+                goWithout(number, address);
+                return null;
+            }
             throw new MapException("server " + address + ", which has joined the map, cannot be used: " + e.getMessage()
                     + "; if it is lost for good, take it out of the map: farheap kv drain --lost");
         }
+    }
+
+    private static boolean isSilent(RuntimeException e) {
+        return e instanceof ControlException failed
+                && (failed.code() == ControlException.Code.UNAVAILABLE
+                        || failed.code() == ControlException.Code.DEADLINE_EXCEEDED
+                        || failed.code() == ControlException.Code.NOT_FOUND);
     }
 
     private static void require(RemoteSpace each, int wanted) {
@@ -244,7 +275,7 @@ public final class GrowthTracker {
         reaching = made;
         Thread.ofVirtual().name("farheap-map-growth").start(() -> {
             try {
-                made.complete(reached(grown, addresses));
+                made.complete(reached(grown, addresses, number -> false));
             } catch (Throwable e) {
                 made.completeExceptionally(e);
             }

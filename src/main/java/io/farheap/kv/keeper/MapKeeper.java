@@ -107,7 +107,8 @@ public final class MapKeeper implements AutoCloseable {
             hearAll();
             servers.all().forEach(each -> each.line().isPatient(false));
         } catch (Throwable e) {
-            Closeables.after(e, resources);
+            // It holds nothing, so the servers need not take it for a process that has died.
+            Closeables.after(e, this::leaveAll, resources);
             throw e;
         }
         thread.start();
@@ -477,6 +478,13 @@ public final class MapKeeper implements AutoCloseable {
         } finally {
             tasks.abandon();
             resources.close();
+        }
+    }
+
+    private void leaveAll() {
+        for (MapServer server : servers.all()) {
+            server.line().isPatient(false);
+            server.line().call(MapCalls.LEAVE, 1);
         }
     }
 

@@ -32,6 +32,10 @@ public final class MapServers implements AutoCloseable {
 
     /** The address of a lost server that must not be connected to; empty if there is none. */
     private final String without;
+    /** By number, the addresses of servers that had joined and that this process opened the map without. */
+    private final Map<Integer, String> away = new ConcurrentHashMap<>();
+    /** Those of them that the user has not named. */
+    private final Map<Integer, String> leftOut = new ConcurrentHashMap<>();
 
     private final List<MapServer> present = new CopyOnWriteArrayList<>();
     /**
@@ -61,6 +65,24 @@ public final class MapServers implements AutoCloseable {
     /** Whether the map was opened without this server. */
     public boolean goesWithout(String address) {
         return !without.isEmpty() && without.equals(address);
+    }
+
+    /** The process uses the map without a server that has joined and is lost. */
+    void goWithout(int number, String address) {
+        away.put(number, address);
+        if (!goesWithout(address)) {
+            leftOut.put(number, address);
+        }
+    }
+
+    /** Those servers of {@link #away} that no user has said to be lost. */
+    public Map<Integer, String> leftOut() {
+        return leftOut;
+    }
+
+    /** By number, the addresses of servers that had joined when the process opened the map without them. */
+    public Map<Integer, String> away() {
+        return away;
     }
 
     public RemoteMemory remote() {

@@ -323,7 +323,8 @@ final class ServerHeartbeat {
                 .with(2, asked)
                 .with(3, epoch)
                 .with(4, confirmed())
-                .with(5, lost());
+                .with(5, lost())
+                .with(6, joined());
         return asked;
     }
 
@@ -336,6 +337,17 @@ final class ServerHeartbeat {
         for (ServerHeartbeat each : all) {
             if (each.line.isAbandoned()
                     && each.line.number < Math.min(space.layout().madeOn(), Long.SIZE)) {
+                bits |= 1L << each.line.number;
+            }
+        }
+        return bits;
+    }
+
+    /** The servers that have joined and on which this process has a lease, by the remainders of their numbers by 64. */
+    private long joined() {
+        long bits = 0;
+        for (ServerHeartbeat each : all) {
+            if (each.line.number >= space.layout().madeOn() && !each.line.lost()) {
                 bits |= 1L << each.line.number;
             }
         }

@@ -228,14 +228,15 @@ public final class BlockWrite {
 
     /**
      * The word with which a slot names a block for the request's key. If the key is known to this process, its pointer
-     * will be kept, and so the word says at once that there are pointers.
+     * will be kept, and so the word says at once that there are pointers, unless they count for a time.
      */
     private long named(int place, long block) {
         long word = SlotWord.naming(block, KeyHash.fingerprint(operations.hash[place]));
         if (isIndex(place)) {
             return SlotWord.index(word);
         }
-        return pointers.knows(operations.hash[place]) ? SlotWord.withPointers(word) : word;
+        boolean keeps = !pointers.isBounded() && pointers.knows(operations.hash[place]);
+        return keeps ? SlotWord.withPointers(word) : word;
     }
 
     /** @return whether these were the last: the block is written, and the bucket is there */

@@ -78,8 +78,9 @@ public final class DeleteSteps implements RequestSteps {
     private void look(int place, int from) {
         long bucket = operations.bucket(place);
         int slot = Bucket.find(bucket, operations.hash[place], from);
+        operations.passed[place] &= from > 0;
         if (slot == Bucket.NONE) {
-            ending.end(place, KvStatus.ABSENT);
+            ending.end(place, operations.passed[place] ? KvStatus.LOST : KvStatus.ABSENT);
             return;
         }
         operations.slot[place] = slot;
@@ -161,6 +162,12 @@ public final class DeleteSteps implements RequestSteps {
 
     @Override
     public void abandon(int place) {
-        ending.end(place, KvStatus.LOST);
+        if (operations.step[place] == PROBE || operations.step[place] == SWAP && broken[place]) {
+            doubts.leave(place);
+            operations.passes(place);
+            look(place, operations.slot[place] + 1);
+        } else {
+            ending.end(place, KvStatus.LOST);
+        }
     }
 }

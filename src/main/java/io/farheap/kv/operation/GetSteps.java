@@ -29,7 +29,7 @@ import java.lang.foreign.MemorySegment;
  * the get reports the key as absent; so no request that found the object earlier brings it back.
  *
  * <p>The first get that finds a key notes it in the process's cache of pointers. The next one says in the slot's word
- * that there are pointers to the block, unless that is said already, and keeps one.
+ * that there are pointers to the block, unless that is said already or pointers count for a time, and keeps one.
  */
 public final class GetSteps implements RequestSteps {
 
@@ -156,10 +156,16 @@ public final class GetSteps implements RequestSteps {
         }
     }
 
+    /** @param from slots before this one have been looked at */
     private void readBlockOf(int place, int from) {
         long bucket = operations.bucket(place);
         int slot = Bucket.find(bucket, operations.hash[place], from);
+        operations.passed[place] &= from > 0;
         if (slot == Bucket.NONE) {
+            if (operations.passed[place]) {
+                ending.end(place, KvStatus.LOST);
+                return;
+            }
             records.missed(bucket, operations.hash[place]);
             ending.end(place, KvStatus.ABSENT);
             return;
@@ -230,8 +236,8 @@ public final class GetSteps implements RequestSteps {
         if (!pointers.note(hash)) {
             return false;
         }
-        if (SlotWord.hasPointers(word)) {
-            pointers.keep(hash, word, operations.slot[place], operations.era(place), known);
+        if (SlotWord.hasPointers(word) || pointers.isBounded()) {
+            pointers.keep(hash, word, operations.slot[place], operations.era(place), operations.asked[place], known);
         } else {
             pointers.noteAccesses(hash, known);
             posts.hintPointers(place, operations.slot[place], word);
@@ -359,6 +365,10 @@ public final class GetSteps implements RequestSteps {
             operations.isOver(place, RequestColumns.REFUSED);
             dropPointer(place);
             readBucket(place);
+        } else if (operations.step[place] == BLOCK || operations.step[place] == TAKE_OUT && takeOut.isOfBroken(place)) {
+            doubts.leave(place);
+            operations.passes(place);
+            readBlockOf(place, operations.slot[place] + 1);
         } else {
             ending.end(place, KvStatus.LOST);
         }

@@ -1,7 +1,9 @@
 package io.farheap.kv.operation;
 
 import io.farheap.kv.contract.KvStatus;
+import io.farheap.kv.format.SlotWord;
 import io.farheap.kv.space.MapSessionCounts;
+import io.farheap.kv.space.PointerCache;
 import io.farheap.kv.space.RequestColumns;
 
 /**
@@ -15,18 +17,21 @@ public final class RequestCompleter implements RequestSink {
     private final ValueWriter writer;
     private final ValueReader reader;
     private final MapSessionCounts counts;
+    private final PointerCache pointers;
 
     public RequestCompleter(
             RequestColumns operations,
             FailedRequestBlocks doubts,
             ValueWriter writer,
             ValueReader reader,
-            MapSessionCounts counts) {
+            MapSessionCounts counts,
+            PointerCache pointers) {
         this.operations = operations;
         this.doubts = doubts;
         this.writer = writer;
         this.reader = reader;
         this.counts = counts;
+        this.pointers = pointers;
     }
 
     @Override
@@ -39,6 +44,10 @@ public final class RequestCompleter implements RequestSink {
         }
         if (reader.isOf(place) && status != KvStatus.DONE) {
             reader.release();
+        }
+        if (RequestColumns.isChange(operations.kind[place])) {
+            boolean stored = status == KvStatus.DONE && operations.kind[place] != RequestColumns.DELETE;
+            pointers.changed(operations.hash[place], stored ? operations.block[place] : SlotWord.EMPTY);
         }
         operations.holdsNothing(place);
         operations.status[place] = status;

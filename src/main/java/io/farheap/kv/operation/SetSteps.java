@@ -105,8 +105,13 @@ abstract class SetSteps implements RequestSteps {
         long bucket = operations.bucket(place);
         long hash = operations.hash[place];
         int slot = Bucket.find(bucket, hash, from);
+        operations.passed[place] &= from > 0;
         if (slot == Bucket.NONE) {
-            absent(place);
+            if (operations.passed[place]) {
+                ending.end(place, KvStatus.LOST);
+            } else {
+                absent(place);
+            }
             return;
         }
         operations.slot[place] = slot;
@@ -253,10 +258,14 @@ abstract class SetSteps implements RequestSteps {
         ending.end(place, KvStatus.DONE);
     }
 
-    /** A slot names the request's block: keeps a pointer to it if its word has been made for that. */
+    /**
+     * A slot names the request's block: keeps a pointer to it if its word has been made for that, or pointers need no
+     * such word.
+     */
     final void keepPointer(int place, int slot) {
-        if (SlotWord.hasPointers(operations.block[place])) {
-            pointers.keepNoted(operations.hash[place], operations.block[place], slot, operations.era(place));
+        long word = operations.block[place];
+        if (SlotWord.hasPointers(word) || pointers.isBounded() && !SlotWord.isIndex(word)) {
+            pointers.keepNoted(operations.hash[place], word, slot, operations.era(place), operations.asked[place]);
         }
     }
 
@@ -366,8 +375,20 @@ abstract class SetSteps implements RequestSteps {
             updated(place);
             return;
         }
+        boolean passes = mayBeOfAnother(place);
         leaveStep(place);
-        ending.end(place, KvStatus.LOST);
+        if (passes) {
+            doubts.leave(place);
+            operations.passes(place);
+            look(place, operations.slot[place] + 1);
+        } else {
+            ending.end(place, KvStatus.LOST);
+        }
+    }
+
+    /** Whether the request's step looks at a slot that may be another key's, or empties it as it cannot be read. */
+    boolean mayBeOfAnother(int place) {
+        return operations.step[place] == PROBE || operations.step[place] == TAKE_OUT && takeOut.isOfBroken(place);
     }
 
     /** A connection failed during a step: gives back what the step has taken. */

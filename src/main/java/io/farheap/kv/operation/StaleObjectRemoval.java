@@ -47,6 +47,11 @@ public final class StaleObjectRemoval {
         begin(place, true);
     }
 
+    /** Whether the object that is being removed cannot be read, so that it may be another key's. */
+    boolean isOfBroken(int place) {
+        return broken[place];
+    }
+
     private void begin(int place, boolean isBroken) {
         broken[place] = isBroken;
         swap(place);

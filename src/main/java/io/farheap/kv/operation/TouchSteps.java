@@ -106,6 +106,11 @@ public final class TouchSteps extends SetSteps {
         found(place);
     }
 
+    @Override
+    boolean mayBeOfAnother(int place) {
+        return operations.step[place] == BLOCK || super.mayBeOfAnother(place);
+    }
+
     private void judge(int place) {
         long word = operations.word[place];
         long block = operations.blockCopy(place);

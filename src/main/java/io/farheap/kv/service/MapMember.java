@@ -21,6 +21,11 @@ final class MapMember {
     /** The servers that the map was made on and whose lease it has lost, a bit for each of the first 64. */
     long lost;
 
+    /** The servers that have joined and on which it has a lease, a bit for each remainder of their numbers by 64. */
+    long joined;
+    /** Whether it has sent a heartbeat, and so has said which servers it uses. */
+    boolean beats;
+
     /** The servers that had left the map when it opened it, a bit for each of the first 64. */
     long retired;
 

@@ -56,6 +56,10 @@ final class MapMembers {
     private final long[] lostByAllSince = new long[Long.SIZE];
 
     private long lostByAll;
+    /** By the remainder of a joined server's number by 64: since when no living process has a lease there. */
+    private final long[] unusedSince = new long[Long.SIZE];
+    /** The remainders of the joined servers that some process uses; all while no process has said what it uses. */
+    private long used = -1;
 
     /**
      * @param server number of this one
@@ -203,7 +207,7 @@ final class MapMembers {
         return retired;
     }
 
-    /** Notes which servers all living processes have lost. */
+    /** Notes which servers all living processes have lost, and which of those that have joined none uses. */
     void note(long now) {
         long all = living.values().stream()
                 .mapToLong(member -> member.lost | member.retired)
@@ -214,6 +218,33 @@ final class MapMembers {
             }
         }
         lostByAll = all;
+        long uses = 0;
+        boolean any = false;
+        for (MapMember member : living.values()) {
+            uses |= member.joined;
+            any |= member.beats;
+        }
+        // A process that only tries to open the map says nothing of a server.
+        uses = any ? uses : -1;
+        for (long ended = used & ~uses; ended != 0; ended &= ended - 1) {
+            unusedSince[Long.numberOfTrailingZeros(ended)] = now;
+        }
+        used = uses;
+    }
+
+    /** A server joins: processes do not know it before, so the time in which none uses it begins now. */
+    void joins(int number, long now) {
+        unusedSince[number % Long.SIZE] = now;
+    }
+
+    /**
+     * Whether no living process has had a lease on a joined server for so long, by what at least one of them says. If
+     * another joined server's number has the same remainder by 64, that one must not be used either.
+     */
+    boolean isUnused(int number, long nanos, long now) {
+        note(now);
+        int bit = number % Long.SIZE;
+        return (used >>> bit & 1) == 0 && now - unusedSince[bit] >= nanos;
     }
 
     /** Whether all living processes have lost these servers, for so long. */

@@ -150,6 +150,11 @@ public final class MapServices implements ServerService, SpaceListener {
                 spaces,
                 MapCalls.DRAIN,
                 (state, space, lease, in, reply) -> state.drain(lease, in.getLong(8), reply));
+        register(
+                handlers,
+                spaces,
+                MapCalls.AWAY,
+                (state, space, lease, in, reply) -> state.away(number(in.getLong(8)), reply));
         register(handlers, spaces, MapCalls.EMPTY, (state, space, lease, in, reply) -> state.empty(lease, reply));
     }
 

@@ -8,6 +8,7 @@ import io.farheap.kv.format.TextWords;
 import io.farheap.kv.replacement.Replacements;
 import io.farheap.kv.replacement.SharedWeights;
 import io.farheap.server.contract.ServedSpace;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.function.LongSupplier;
@@ -26,6 +27,7 @@ final class MapState {
     private static final long EMPTIER_NANOS = 2_000_000_000L;
 
     private static final long AWAITED_NANOS = 2_000_000_000L;
+    private static final long MILLION = 1_000_000;
 
     private final MapDescriptor map;
     private final BlockStore blocks;
@@ -76,7 +78,7 @@ final class MapState {
         this.map = map;
         this.nanoTime = nanoTime;
         awaitedUntil = nanoTime.getAsLong();
-        zeroNanos = nanoTime.getAsLong() - 1_000_000 * Math.max(0, wallMillis - map.createdMillis());
+        zeroNanos = nanoTime.getAsLong() - MILLION * Math.max(0, wallMillis - map.createdMillis());
         blocks = new BlockStore(map, nanoTime);
         members = new MapMembers(map.server(), map.servers());
         edition = new TableEdition(map, members);
@@ -151,7 +153,7 @@ final class MapState {
     }
 
     /**
-     * @param words facts, questions, the epoch, growths, lost servers, then facts and questions
+     * @param words facts, questions, the epoch, growths, lost servers, joined servers, then facts and questions
      * @return words of the reply
      */
     synchronized int beat(long lease, long[] words, long[] reply) {
@@ -164,6 +166,8 @@ final class MapState {
         member.heardAt = nanoTime.getAsLong();
         member.epoch = Math.max(member.epoch, Math.min(words[2], blocks.epoch()));
         member.lost = words[4];
+        member.joined = words[5];
+        member.beats = true;
         members.note(nanoTime.getAsLong());
         if (members.findGone(nanoTime.getAsLong())) {
             goneEpoch = blocks.nextEpoch();
@@ -472,10 +476,28 @@ final class MapState {
                 return MapCalls.WRONG;
             }
             if (joins) {
-                addresses.put(server, address);
+                joins(server, address);
             }
         }
         return MapCalls.OK;
+    }
+
+    private void joins(int server, byte[] address) {
+        if (!Arrays.equals(address, addresses.put(server, address))) {
+            members.joins(server, nanoTime.getAsLong());
+        }
+    }
+
+    /** @return words of the reply */
+    synchronized int away(int server, long[] reply) {
+        RegionDirectory layout = edition.layout();
+        if (!edition.isFirst() || server < layout.madeOn() || server >= layout.servers()) {
+            return status(reply, MapCalls.WRONG);
+        }
+        long nanos = MILLION * map.replaceMillis();
+        reply[0] = MapCalls.OK;
+        reply[1] = layout.hasLeft(server) || nanos > 0 && members.isUnused(server, nanos, nanoTime.getAsLong()) ? 1 : 0;
+        return 2;
     }
 
     /** @return words of the reply */
@@ -564,7 +586,7 @@ final class MapState {
                 return status(reply, MapCalls.WRONG);
             }
             if (address.length > 0) {
-                addresses.put(growth.server(), address);
+                joins(growth.server(), address);
             }
         }
         reply[0] = MapCalls.OK;

@@ -136,7 +136,7 @@ public final class MapRequests implements EngineSession {
         MapSessionParts parts = new MapSessionParts(
                 operations,
                 posts,
-                new RequestCompleter(operations, doubts, writer, reader, counts),
+                new RequestCompleter(operations, doubts, writer, reader, counts, pointers),
                 doubts,
                 room,
                 new ProbeBuffer(probeMemory.buffer(), space.checksum()),

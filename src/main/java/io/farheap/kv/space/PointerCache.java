@@ -9,6 +9,7 @@ import io.farheap.kv.policy.ObjectMetadata;
 import io.farheap.memory.PrivateMemory;
 import io.farheap.posix.PosixException;
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.VarHandle;
 import java.util.function.LongFunction;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -20,6 +21,12 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A pointer counts in its era alone: a segment that begins again gives its blocks the same incarnations once more,
  * and waits for requests in flight that began in older eras, but not for pointers.
+ *
+ * <p><b>Bounded staleness.</b> A cache may be made with an age: then a pointer counts for so long from the moment
+ * before its slot was asked, by this process's clock, and blocks need no marks for it, as its values may be so old. It
+ * gives no value that this process has replaced or deleted: a change that has ended drops what the cache has of the key
+ * and is not the change's own, and from then on nothing is kept that was asked before, in its set of entries. For that
+ * keeping and dropping exclude each other in such a cache, by a word in each set; finding does not.
  *
  * <p>Off-heap and bounded; a page takes memory from its first entry on. Sets of {@link #WAYS} entries, whose heads are
  * in one cache line, so a key that is not known costs one. An entry is of a pointer, or of a key that a get has found
@@ -34,10 +41,13 @@ import org.jspecify.annotations.Nullable;
  * head of an entry
  *  0  u64  hash of the key
  *  8  u32  1 more than how much the entry was used, up to {@link #MOST_USED}; 0: there is no entry
+ * 12  u32  of the set, if pointers count for a time: in the first two entries the time before which nothing is kept, in
+ *          the third 1 while a thread changes the set
  * rest of it; of a key that was found once the check does not match
  *  0  u64  check of the hash and of the words at 8 and 16
  *  8  u64  word of the slot
- * 16  u64  era above 4 bits of the slot's number
+ * 16  u64  era above 4 bits of the slot's number; if pointers count for a time, 24 bits of the era and 36 of the time
+ *          are above them, in units of 2^20 ns
  * 24  u64  insert time of the object } in ticks, as the slot had them, or as this
  * 32  u64  time of its last access   } process has written them since
  * 40  u32  frequency
@@ -55,6 +65,10 @@ public final class PointerCache implements AutoCloseable {
     private static final int WAYS = 4;
     private static final long SET_BYTES = (long) WAYS * ENTRY_BYTES;
     private static final int SLOT_BITS = 4;
+    private static final int TIME_BITS = 36;
+    private static final int TIME_UNIT_SHIFT = 20;
+    private static final long TIME_MASK = (1L << TIME_BITS) - 1;
+    private static final long ERA_MASK = (1L << Long.SIZE - TIME_BITS - SLOT_BITS) - 1;
     private static final int MOST_USED = 15;
     /** How often gets may find a block marked whose slot stays as it is, before the object is stored again. */
     private static final int MOST_MARKED = 64;
@@ -62,6 +76,11 @@ public final class PointerCache implements AutoCloseable {
     private static final int HASH = 0;
     private static final int USED = 8;
     private static final long HEAD_BYTES = 16;
+    private static final long FLOOR_LOW = 12;
+    private static final long FLOOR_HIGH = FLOOR_LOW + HEAD_BYTES;
+    private static final long LOCK = FLOOR_HIGH + HEAD_BYTES;
+    private static final VarHandle LOCKS = JAVA_INT.varHandle();
+    private static final int TRIES = 64;
 
     private static final int CHECK = 0;
     private static final int WORD = 8;
@@ -83,6 +102,10 @@ public final class PointerCache implements AutoCloseable {
     private static final int MIX_SHIFT = 32;
 
     private final long sets;
+    /** For how long a pointer counts; 0: as long as its block is not marked. */
+    private final long mostAgeNanos;
+
+    private final LongSupplier clock;
     private final @Nullable PrivateMemory memory;
     /** Empty if no pointers are kept. */
     private volatile MemorySegment entries;
@@ -99,11 +122,23 @@ public final class PointerCache implements AutoCloseable {
      * @param pointers that there is room for, rounded up to a power of two; 0: none are kept
      */
     public PointerCache(long pointers) {
-        this(pointers, PrivateMemory::allocateSparse);
+        this(pointers, 0, System::nanoTime);
+    }
+
+    /**
+     * Makes a cache whose pointers count for a time.
+     *
+     * @param mostAgeNanos the time; 0: a pointer counts until its block is marked
+     * @param clock in ns
+     */
+    public PointerCache(long pointers, long mostAgeNanos, LongSupplier clock) {
+        this(pointers, mostAgeNanos, clock, PrivateMemory::allocateSparse);
     }
 
     /** @param allocator of so many zeroed bytes */
-    PointerCache(long pointers, LongFunction<PrivateMemory> allocator) {
+    PointerCache(long pointers, long mostAgeNanos, LongSupplier clock, LongFunction<PrivateMemory> allocator) {
+        this.mostAgeNanos = mostAgeNanos;
+        this.clock = clock;
         sets = pointers == 0 ? 0 : Long.highestOneBit(2 * Math.ceilDiv(pointers, WAYS) - 1);
         memory = sets == 0 ? null : allocate(sets * SET_BYTES, allocator);
         entries = memory == null ? MemorySegment.NULL : memory.segment();
@@ -121,6 +156,21 @@ public final class PointerCache implements AutoCloseable {
     /** Whether it has not been closed, and so takes memory. */
     public boolean holdsMemory() {
         return memory != null && memory.segment().scope().isAlive();
+    }
+
+    /** An empty cache like this one. */
+    public PointerCache another() {
+        return new PointerCache(capacity(), mostAgeNanos, clock);
+    }
+
+    /** Whether pointers count for a time, so that a word needs no {@linkplain SlotWord#withPointers bit} for them. */
+    public boolean isBounded() {
+        return mostAgeNanos > 0;
+    }
+
+    /** The time to keep a pointer with, before its slot is asked; 0 if none counts for a time. */
+    public long time() {
+        return mostAgeNanos == 0 ? 0 : clock.getAsLong();
     }
 
     /** How many pointers there is room for. */
@@ -180,7 +230,7 @@ public final class PointerCache implements AutoCloseable {
      * Finds the pointer of a key.
      *
      * @param era of the request that is to use it
-     * @return false if there is none of that era
+     * @return false if there is none of that era, or it is too old
      */
     public boolean find(long hash, long era, Found found) {
         MemorySegment all = entries;
@@ -191,13 +241,36 @@ public final class PointerCache implements AutoCloseable {
         long rest = rest(entry);
         long word = all.get(JAVA_LONG, rest + WORD);
         long seen = all.get(JAVA_LONG, rest + SEEN);
-        if (seen >>> SLOT_BITS != era || all.get(JAVA_LONG, rest + CHECK) != check(hash, word, seen)) {
+        if (!isOf(seen, era) || all.get(JAVA_LONG, rest + CHECK) != check(hash, word, seen)) {
             return false;
         }
         found.word = word;
         found.slot = (int) seen & (1 << SLOT_BITS) - 1;
         use(all, entry);
         return true;
+    }
+
+    /** Whether a pointer was seen in an era, and not too long ago. */
+    private boolean isOf(long seen, long era) {
+        if (mostAgeNanos == 0) {
+            return seen >>> SLOT_BITS == era;
+        }
+        long age = (clock.getAsLong() >>> TIME_UNIT_SHIFT) - seenAt(seen) & TIME_MASK;
+        // It may be older by almost a unit.
+        return seen >>> SLOT_BITS + TIME_BITS == (era & ERA_MASK) && age + 1 << TIME_UNIT_SHIFT <= mostAgeNanos;
+    }
+
+    /** The time of a pointer, in units. */
+    private static long seenAt(long seen) {
+        return seen >>> SLOT_BITS & TIME_MASK;
+    }
+
+    private long seen(int slot, long era, long asked) {
+        return mostAgeNanos == 0
+                ? era << SLOT_BITS | slot
+                : (era & ERA_MASK) << TIME_BITS + SLOT_BITS
+                        | (asked >>> TIME_UNIT_SHIFT & TIME_MASK) << SLOT_BITS
+                        | slot;
     }
 
     private static void use(MemorySegment all, long entry) {
@@ -277,26 +350,112 @@ public final class PointerCache implements AutoCloseable {
         return NONE;
     }
 
+    /** As below, if pointers do not count for a time. */
+    void keep(long hash, long word, int slot, long era, ObjectMetadata accesses) {
+        keep(hash, word, slot, era, 0, accesses);
+    }
+
     /**
-     * Keeps a pointer to an object whose word has {@linkplain SlotWord#withPointers pointers}: its slot had that word
-     * at some time in the era.
+     * Keeps a pointer to an object whose word has {@linkplain SlotWord#withPointers pointers}, or any object if
+     * pointers count for a time: its slot had that word at some time in the era.
+     *
+     * @param asked the {@link #time} when the slot was asked, or earlier
      */
-    public void keep(long hash, long word, int slot, long era, ObjectMetadata accesses) {
+    public void keep(long hash, long word, int slot, long era, long asked, ObjectMetadata accesses) {
         MemorySegment all = entries;
+        if (!mayKeep(all, hash, asked)) {
+            return;
+        }
         long entry = entry(all, hash);
         if (entry == NONE) {
             entry = take(all, hash);
         }
-        if (entry == NONE) {
-            return;
+        if (entry != NONE) {
+            write(all, entry, accesses);
+            all.set(JAVA_INT, entry + USED, Math.max(NOT_USED + 1, all.get(JAVA_INT, entry + USED)));
+            keep(all, entry, hash, word, seen(slot, era, asked));
         }
-        write(all, entry, accesses);
-        all.set(JAVA_INT, entry + USED, Math.max(NOT_USED + 1, all.get(JAVA_INT, entry + USED)));
-        keep(all, entry, hash, word, slot, era);
+        unlock(all, hash);
     }
 
-    private static void keep(MemorySegment all, long entry, long hash, long word, int slot, long era) {
-        long seen = era << SLOT_BITS | slot;
+    /**
+     * Whether something may be kept that was asked at this time; then {@link #unlock} must follow. If another thread
+     * changes the set, it may not: the next get keeps it.
+     */
+    private boolean mayKeep(MemorySegment all, long hash, long asked) {
+        if (mostAgeNanos == 0 || all.byteSize() == 0) {
+            return true;
+        }
+        long set = set(hash);
+        if (!LOCKS.compareAndSet(all, set + LOCK, 0, 1)) {
+            return false;
+        }
+        long floor = floor(all, set);
+        long entry = entry(all, hash);
+        // What was asked later may be newer.
+        boolean newer = entry != NONE
+                && (seenAt(all.get(JAVA_LONG, rest(entry) + SEEN)) - (asked >>> TIME_UNIT_SHIFT) - 1 & TIME_MASK)
+                        < TIME_MASK / 2
+                && isWhole(all, entry, hash);
+        // At the same moment of a coarse clock it may have been asked before.
+        if (newer || floor != 0 && asked - floor <= 0) {
+            unlock(all, hash);
+            return false;
+        }
+        return true;
+    }
+
+    private static boolean isWhole(MemorySegment all, long entry, long hash) {
+        long rest = rest(entry);
+        return all.get(JAVA_LONG, rest + CHECK)
+                == check(hash, all.get(JAVA_LONG, rest + WORD), all.get(JAVA_LONG, rest + SEEN));
+    }
+
+    private void unlock(MemorySegment all, long hash) {
+        if (mostAgeNanos > 0 && all.byteSize() > 0) {
+            LOCKS.setRelease(all, set(hash) + LOCK, 0);
+        }
+    }
+
+    private static long floor(MemorySegment all, long set) {
+        return (long) all.get(JAVA_INT, set + FLOOR_HIGH) << Integer.SIZE
+                | Integer.toUnsignedLong(all.get(JAVA_INT, set + FLOOR_LOW));
+    }
+
+    /**
+     * A request of this process that changes a key has ended, whatever it has done. If pointers count for a time, none
+     * is found from now on that was seen before, but for its own.
+     *
+     * @param own the word that the request has stored, and may have kept a pointer for; {@link SlotWord#EMPTY}: none
+     */
+    public void changed(long hash, long own) {
+        MemorySegment all = entries;
+        if (mostAgeNanos == 0 || all.byteSize() == 0) {
+            return;
+        }
+        long set = set(hash);
+        for (int tried = 1; !LOCKS.compareAndSet(all, set + LOCK, 0, 1); tried++) {
+            // The other thread needs some ns, unless it does not run.
+            if (tried % TRIES == 0) {
+                Thread.yield();
+            } else {
+                Thread.onSpinWait();
+            }
+        }
+        // 0: there was no change.
+        long now = clock.getAsLong() | 1;
+        all.set(JAVA_INT, set + FLOOR_LOW, (int) now);
+        all.set(JAVA_INT, set + FLOOR_HIGH, (int) (now >>> Integer.SIZE));
+        // Two threads that note a key at a time may give it two entries.
+        for (long entry = set; entry < set + WAYS * HEAD_BYTES; entry += HEAD_BYTES) {
+            if (all.get(JAVA_LONG, entry + HASH) == hash && all.get(JAVA_LONG, rest(entry) + WORD) != own) {
+                all.set(JAVA_LONG, rest(entry) + CHECK, 0);
+            }
+        }
+        unlock(all, hash);
+    }
+
+    private static void keep(MemorySegment all, long entry, long hash, long word, long seen) {
         long rest = rest(entry);
         all.set(JAVA_LONG, entry + HASH, hash);
         all.set(JAVA_LONG, rest + WORD, word);
@@ -320,13 +479,22 @@ public final class PointerCache implements AutoCloseable {
         all.set(JAVA_INT, rest + FREQUENCY, (int) Math.min(accesses.frequency(), Slot.MOST_FREQUENCY));
     }
 
+    /** As below, if pointers do not count for a time. */
+    void keepNoted(long hash, long word, int slot, long era) {
+        keepNoted(hash, word, slot, era, 0);
+    }
+
     /** As {@link #keep} with the accesses that were noted, if the key is still known. It counts as no use of it. */
-    public void keepNoted(long hash, long word, int slot, long era) {
+    public void keepNoted(long hash, long word, int slot, long era, long asked) {
         MemorySegment all = entries;
+        if (!mayKeep(all, hash, asked)) {
+            return;
+        }
         long entry = entry(all, hash);
         if (entry != NONE) {
-            keep(all, entry, hash, word, slot, era);
+            keep(all, entry, hash, word, seen(slot, era, asked));
         }
+        unlock(all, hash);
     }
 
     private static void read(MemorySegment all, long entry, ObjectMetadata into) {

@@ -44,6 +44,11 @@ public final class RequestColumns {
 
     static final int KINDS = 13;
 
+    /** Whether a request of this kind may change what a get of its key finds. */
+    public static boolean isChange(int kind) {
+        return kind >= SET && kind <= TOUCH || kind == RESTORE;
+    }
+
     /** The effect of a WRITE is unknown. */
     public static final int WRITE_UNKNOWN = 1;
     /** The effect of the last compare-and-swap is unknown. */
@@ -121,6 +126,8 @@ public final class RequestColumns {
     public final int[] slot;
 
     public final long[] word;
+    /** Whether the request has passed a slot which may be the key's, as it cannot reach the slot's block. */
+    public final boolean[] passed;
     /** The request's own block, if it has one. */
     public final long[] block;
 
@@ -128,6 +135,8 @@ public final class RequestColumns {
     public final long[] argument;
 
     public final int[] attempts;
+    /** The {@link PointerCache#time} before the request has posted the last operation that shows what a slot names. */
+    public final long[] asked;
     /** The word whose block was not whole when it was last read. */
     private final long[] broken;
 
@@ -177,9 +186,11 @@ public final class RequestColumns {
         keyBytes = new int[count];
         slot = new int[count];
         word = new long[count];
+        passed = new boolean[count];
         block = new long[count];
         argument = new long[count];
         attempts = new int[count];
+        asked = new long[count];
         broken = new long[count];
         writing = new long[count];
         taking = new long[count];
@@ -362,6 +373,16 @@ public final class RequestColumns {
             attempts[place] = 0;
         }
         return ++attempts[place] > ATTEMPTS;
+    }
+
+    /**
+     * The block of the request's slot cannot be reached, so the request does not learn whether the slot is its key's.
+     * It looks at the bucket's other slots: no key is in two, so if one of them is the key's, this one is not. If none
+     * is, the request ends as lost.
+     */
+    public void passes(int place) {
+        passed[place] = true;
+        isOver(place, REFUSED);
     }
 
     /** Whether the head belongs to the block that the request's word names; if not, the block was reused. */

@@ -129,6 +129,7 @@ public final class RequestPoster {
 
     /** Reads the bucket of a request's key. */
     public void readBucket(int place) {
+        operations.asked[place] = pointers.time();
         long hash = operations.hash[place];
         SpaceShape shape = space.shape();
         note(
@@ -312,6 +313,10 @@ public final class RequestPoster {
     public void swap(int place, RemoteRegion region, long bucketAt, int slot, long expected, long value) {
         operations.takes(place, expected);
         operations.naming[place] = SlotWord.isLive(value);
+        if (operations.naming[place]) {
+            // A request that cannot empty a slot may continue with others of the bucket that it has read before.
+            operations.asked[place] = pointers.time();
+        }
         // If it is not executed, the old word differs from the expected one.
         NativeMemory.ALL.set(JAVA_LONG, operations.old(place), ~expected);
         operations.heldBack[place] = false;

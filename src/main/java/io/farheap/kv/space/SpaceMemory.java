@@ -12,6 +12,7 @@ import io.farheap.remote.contract.RemoteRegion;
 import io.farheap.remote.contract.RemoteServer;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -69,8 +70,8 @@ public final class SpaceMemory {
     private final Map<Integer, long[]> emptyingOf = new HashMap<>();
     /** The places of all servers' segments that are being emptied, sorted. */
     private volatile long[] emptying = {};
-    /** The number of a lost server that counts as one that has left. Set before any other thread looks. */
-    private int without = -1;
+    /** The numbers of lost servers that count as some that have left. Set before any other thread looks. */
+    private final Set<Integer> without = new HashSet<>();
 
     /** The process knew all of the map's memory at this moment of {@link System#nanoTime}. */
     private volatile long knewAllAt = System.nanoTime();
@@ -121,7 +122,7 @@ public final class SpaceMemory {
         for (int number = known.length; number < all.length; number++) {
             int server = layout.serverOf(number);
             // A region of a server that has left is never used, so any other stands in its place.
-            all[number] = layout.hasLeft(server) || server == without
+            all[number] = layout.hasLeft(server) || without.contains(server)
                     ? all[0]
                     : spaces.apply(server).regions().get(layout.indexOf(number));
         }
@@ -148,7 +149,7 @@ public final class SpaceMemory {
         byte[] more = Arrays.copyOf(states, grown.regions());
         for (int number = 0; number < more.length; number++) {
             int server = grown.serverOf(number);
-            more[number] = grown.hasLeft(server) || server == without ? LEFT : more[number];
+            more[number] = grown.hasLeft(server) || without.contains(server) ? LEFT : more[number];
         }
         states = more;
         segmentsAt = segmentsAt(grown);
@@ -223,12 +224,12 @@ public final class SpaceMemory {
      * after it.
      */
     public void goWithout(int server) {
-        without = server;
+        without.add(server);
     }
 
-    /** The number of the server that is lost; -1 if none is. */
-    public int without() {
-        return without;
+    /** Whether this process uses the map without a server, as it is lost. */
+    public boolean goesWithout(int server) {
+        return without.contains(server);
     }
 
     /** A server is to leave the map, or stays after all. */

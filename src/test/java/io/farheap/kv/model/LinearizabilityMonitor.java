@@ -18,10 +18,10 @@ import java.util.TreeSet;
  * is lost has taken effect or never does. If objects may be lost, as the history has evictions or objects that are
  * crowded out, the key may become absent at any moment; it never becomes present by itself.
  */
-final class LinearizabilityMonitor {
+public final class LinearizabilityMonitor {
 
     /** The belief after an answer that no order of the operations explains. */
-    static final int WRONG = -1;
+    public static final int WRONG = -1;
 
     private static final int VALUE_BITS = 3;
     private static final int STATUS_BITS = 4;
@@ -48,19 +48,24 @@ final class LinearizabilityMonitor {
     private final Map<Long, Integer> afterBegin = new HashMap<>();
     private final Map<Long, Integer> afterAnswer = new HashMap<>();
 
-    /** @param losses whether objects may be lost */
-    LinearizabilityMonitor(int clients, boolean losses) {
+    /**
+     * Makes a monitor of one key, whose history has not begun.
+     *
+     * @param clients at most 4; each has one operation at a time
+     * @param losses whether objects may be lost
+     */
+    public LinearizabilityMonitor(int clients, boolean losses) {
         this.clients = clients;
         this.losses = losses;
     }
 
     /** The belief before the first operation. */
-    int start(int value) {
+    public int start(int value) {
         return number(0, allowed(0, List.of(value)));
     }
 
     /** The belief after the beginning of a client's operation. */
-    int begin(int belief, int client, ModelOperation operation) {
+    public int begin(int belief, int client, ModelOperation operation) {
         return afterBegin.computeIfAbsent(event(belief, client, operation.code()), _ -> {
             Belief before = beliefs.get(belief);
             int pending = before.pending | operation.code() << client * CODE_BITS;
@@ -73,7 +78,7 @@ final class LinearizabilityMonitor {
     }
 
     /** The belief after the answer of a client's operation, or {@link #WRONG}. */
-    int end(int belief, int client, int answer) {
+    public int end(int belief, int client, int answer) {
         return afterAnswer.computeIfAbsent(event(belief, client, answer), _ -> {
             Belief before = beliefs.get(belief);
             Set<Integer> left = new TreeSet<>();
@@ -87,7 +92,7 @@ final class LinearizabilityMonitor {
     }
 
     /** Whether the key may have a value now. */
-    boolean allows(int belief, int value) {
+    public boolean allows(int belief, int value) {
         for (int configuration : beliefs.get(belief).configurations) {
             if ((configuration & ModelOperation.MOST_VALUE) == value) {
                 return true;

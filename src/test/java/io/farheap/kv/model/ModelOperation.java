@@ -6,25 +6,25 @@ package io.farheap.kv.model;
  * @param key 0 or 1, of one hash; evictions and moves have none
  * @param value of a set or an add: 1 to {@link #MOST_VALUE}; else 0
  */
-record ModelOperation(Kind kind, int key, int value) {
+public record ModelOperation(Kind kind, int key, int value) {
 
     /** The value of a key that is absent. */
-    static final int ABSENT = 0;
+    public static final int ABSENT = 0;
 
-    static final int MOST_VALUE = 7;
+    public static final int MOST_VALUE = 7;
 
     /** The answers of operations other than gets, whose answer is the value. */
-    static final int NO = 0;
+    public static final int NO = 0;
 
-    static final int YES = 1;
+    public static final int YES = 1;
     /** The answer of a request of which nothing is known: it has taken effect, or never does. */
-    static final int LOST = 15;
+    public static final int LOST = 15;
 
     private static final Kind[] KINDS = Kind.values();
     private static final int VALUE_BITS = 3;
 
     /** What an operation does, and how it is answered. */
-    enum Kind {
+    public enum Kind {
         GET,
         SET,
         ADD,
@@ -47,19 +47,19 @@ record ModelOperation(Kind kind, int key, int value) {
         }
     }
 
-    static ModelOperation get(int key) {
+    public static ModelOperation get(int key) {
         return new ModelOperation(Kind.GET, key, ABSENT);
     }
 
-    static ModelOperation set(int key, int value) {
+    public static ModelOperation set(int key, int value) {
         return new ModelOperation(Kind.SET, key, value);
     }
 
-    static ModelOperation add(int key, int value) {
+    public static ModelOperation add(int key, int value) {
         return new ModelOperation(Kind.ADD, key, value);
     }
 
-    static ModelOperation delete(int key) {
+    public static ModelOperation delete(int key) {
         return new ModelOperation(Kind.DELETE, key, ABSENT);
     }
 
@@ -100,7 +100,7 @@ record ModelOperation(Kind kind, int key, int value) {
         };
     }
 
-    String answerText(int answer) {
+    public String answerText(int answer) {
         if (answer == LOST) {
             return "lost";
         }

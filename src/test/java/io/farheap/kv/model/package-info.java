@@ -49,8 +49,9 @@
  *       would be right. The WRITE of a set's block comes before all READs of its bucket.
  *   <li>The phases of a sweep. That a client's pointers are of several sessions.
  *   <li>Expiry, values in pieces, conditions on versions, failed queue pairs and what resolves them.
- *   <li>The leased engine: leases and clocks would be fields of {@link io.farheap.kv.model.ModelState}, its server
- *       another client whose accesses a kind of its own describes.
+ *   <li>The leased engine: {@code LeaseModelTest} has its leases, and models beside its server the rest, which run the
+ *       product's own code: {@code ShardScenario} a shard and its clients, {@code EditionScenario} the servers of a map
+ *       and who has which keys.
  * </ul>
  */
 package io.farheap.kv.model;

@@ -271,11 +271,11 @@ class MapStateTest {
         assertEquals(0, beat(2) & MapCalls.COLLECT);
         assertEquals(1, reply[5]);
         assertEquals(11, reply[MapCalls.BEAT_REPLY_WORDS]);
-        assertEquals(0, beat(2, 1, 0, 0, 0, 0, 11, 1) & MapCalls.COLLECT);
+        assertEquals(0, beat(2, 1, 0, 0, 0, 0, 0, 11, 1) & MapCalls.COLLECT);
         // This beat names another process, and a server that does not exist.
-        assertEquals(0, beat(2, 2, 0, 0, 0, 0, 12, 2, 11, 7) & MapCalls.COLLECT);
-        assertNotEquals(0, beat(2, 1, 0, 0, 0, 0, 11, 2) & MapCalls.COLLECT);
-        beat(2, 0, 3, 0, 0, 0, 11, 22, 33);
+        assertEquals(0, beat(2, 2, 0, 0, 0, 0, 0, 12, 2, 11, 7) & MapCalls.COLLECT);
+        assertNotEquals(0, beat(2, 1, 0, 0, 0, 0, 0, 11, 2) & MapCalls.COLLECT);
+        beat(2, 0, 3, 0, 0, 0, 0, 11, 22, 33);
         assertEquals(0b101, reply[6], "of those asked for only the second lives");
     }
 
@@ -723,6 +723,92 @@ class MapStateTest {
         assertEquals(MapCalls.WRONG, grown(1, 1, 3, 1), "it has left");
         beat(1, 0, 0, 0, 3);
         assertEquals(3, reply[9]);
+    }
+
+    private boolean isAway(int server) {
+        state.away(server, reply);
+        assertEquals(MapCalls.OK, reply[0]);
+        return reply[1] != 0;
+    }
+
+    /** The map's time is a minute. */
+    @Test
+    void aJoinedServerThatNoProcessUsesForTheMapsTimeIsLeftOut() {
+        state.register(1, 11);
+        state.register(2, 22);
+        now += 100 * SECOND;
+        state.growing(1, true);
+        assertEquals(MapCalls.OK, joins(1, 1, 3, "there:7400"));
+        beat(1, 0, 0, 0, 0, 0, 0);
+        assertFalse(isAway(1), "processes have not known it for long");
+        now += 61 * SECOND;
+        beat(1, 0, 0, 0, 1, 0, 1L << 1);
+        beat(2, 0, 0, 0, 1, 0, 1L << 1);
+        now += 61 * SECOND;
+        beat(1, 0, 0, 0, 1, 0, 0);
+        assertFalse(isAway(1), "a process reaches it");
+        now += 61 * SECOND;
+        assertFalse(isAway(1), "a process reaches it");
+        beat(2, 0, 0, 0, 1, 0, 0);
+        now += 59 * SECOND;
+        assertFalse(isAway(1), "not for a minute");
+        beat(2, 0, 0, 0, 1, 0, 1L << 1);
+        beat(2, 0, 0, 0, 1, 0, 0);
+        now += 59 * SECOND;
+        assertFalse(isAway(1), "a process has reached it again");
+        now += 2 * SECOND;
+        assertTrue(isAway(1));
+        state.away(0, reply);
+        assertEquals(MapCalls.WRONG, reply[0], "it has the table");
+        state.away(2, reply);
+        assertEquals(MapCalls.WRONG, reply[0], "there is none");
+        assertEquals(MapCalls.OK, grown(1, 1, 3, 0));
+        assertTrue(isAway(1), "it has left");
+    }
+
+    /** One that only tries to open the map says nothing of the server. */
+    @Test
+    void aProcessThatDoesNotUseTheMapLeavesNoServerOut() {
+        state.register(1, 11);
+        state.growing(1, true);
+        assertEquals(MapCalls.OK, joins(1, 1, 3, "there:7400"));
+        beat(1, 0, 0, 0, 1, 0, 0);
+        state.leave(1);
+        now += 61 * SECOND;
+        state.register(2, 22);
+        assertFalse(isAway(1));
+        now += 61 * SECOND;
+        assertFalse(isAway(1));
+        beat(2, 0, 0, 0, 1, 0, 0);
+        assertFalse(isAway(1));
+        now += 61 * SECOND;
+        assertTrue(isAway(1));
+    }
+
+    @Test
+    void noServerIsLeftOutOfAMapThatNeverContinuesWithoutOne() {
+        MapDescriptor first = FakeMap.descriptor(2, 0, REGION_BYTES);
+        state = new MapState(
+                new MapDescriptor(
+                        first.mapId(),
+                        0,
+                        1,
+                        2,
+                        REGION_BYTES,
+                        first.objects(),
+                        0,
+                        0,
+                        first.keyHash(),
+                        0,
+                        first.policy()),
+                () -> now,
+                0);
+        state.register(1, 11);
+        state.growing(1, true);
+        assertEquals(MapCalls.OK, joins(1, 1, 3, "there:7400"));
+        beat(1, 0, 0, 0, 1, 0, 0);
+        now += 1000 * SECOND;
+        assertFalse(isAway(1));
     }
 
     private MapDescriptor joined() {

@@ -11,11 +11,14 @@ import io.farheap.posix.PosixException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongFunction;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class PointerCacheTest {
 
@@ -155,7 +158,7 @@ class PointerCacheTest {
             asked.add(bytes);
             throw new PosixException("mmap", 12);
         };
-        try (PointerCache without = new PointerCache(64, none)) {
+        try (PointerCache without = new PointerCache(64, 0, System::nanoTime, none)) {
             assertFalse(without.note(1));
             assertFalse(without.note(1));
             without.keep(1, word(9), 0, ERA, object);
@@ -204,6 +207,126 @@ class PointerCacheTest {
                 assertTrue(cache.capacity() >= wanted && cache.capacity() < 2L * wanted + 4, wanted + " wanted");
             }
         }
+    }
+
+    private static final long UNIT = 1 << 20;
+    private static final long MOST_AGE = 100 * UNIT;
+
+    private long now;
+
+    private PointerCache bounded() {
+        return new PointerCache(64, MOST_AGE, () -> now);
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {0, -5 * UNIT / 2, Long.MAX_VALUE - 7, Long.MIN_VALUE + 3, 12_345_678_901_234_567L})
+    void aPointerCountsForItsTime(long start) {
+        now = start;
+        try (PointerCache cache = bounded()) {
+            long asked = cache.time();
+            now += 3 * UNIT;
+            cache.keep(1, word(9), 15, ERA, asked, object);
+            assertTrue(cache.find(1, ERA, found));
+            assertEquals(word(9), found.word());
+            assertEquals(15, found.slot());
+            assertFalse(cache.find(1, ERA + 1, found));
+            now = asked + MOST_AGE - 2 * UNIT;
+            assertTrue(cache.find(1, ERA, found));
+            now = asked + MOST_AGE;
+            assertFalse(cache.find(1, ERA, found));
+            now = asked + 1000 * MOST_AGE;
+            assertFalse(cache.find(1, ERA, found));
+        }
+    }
+
+    /** Another session has asked before the change, and keeps what it has found after it. */
+    @Test
+    void whatWasAskedBeforeAChangeIsNotKeptAfterIt() {
+        now = 5 * UNIT;
+        try (PointerCache cache = bounded()) {
+            long asked = cache.time();
+            cache.keep(1, word(9), 0, ERA, asked, object);
+            now += UNIT;
+            long own = cache.time();
+            cache.keepNoted(1, word(10), 0, ERA, own);
+            now += UNIT;
+            cache.changed(1, word(10));
+            assertTrue(cache.find(1, ERA, found));
+            assertEquals(word(10), found.word());
+            cache.keep(1, word(9), 0, ERA, asked, object);
+            cache.keep(1, word(9), 0, ERA, own, object);
+            cache.keepNoted(1, word(9), 0, ERA, own);
+            assertTrue(cache.find(1, ERA, found));
+            assertEquals(word(10), found.word());
+            // One that was asked between the change's last operation and its end.
+            cache.keep(1, word(9), 0, ERA, own + UNIT / 2, object);
+            cache.changed(1, SlotWord.EMPTY);
+            assertFalse(cache.find(1, ERA, found));
+            assertTrue(cache.knows(1));
+            now += UNIT;
+            cache.keep(1, word(11), 0, ERA, cache.time(), object);
+            assertTrue(cache.find(1, ERA, found));
+            cache.keep(1, word(10), 0, ERA, cache.time() - UNIT, object);
+            assertTrue(cache.find(1, ERA, found));
+            assertEquals(word(11), found.word(), "what was asked earlier may be older");
+        }
+    }
+
+    /** The change's key needs no entry. */
+    @Test
+    void whatWasAskedBeforeTheChangeOfAnUnknownKeyIsNotKept() {
+        now = -5 * UNIT;
+        try (PointerCache cache = bounded()) {
+            long asked = cache.time();
+            now += UNIT;
+            cache.changed(1, word(10));
+            cache.keep(1, word(9), 0, ERA, asked, object);
+            cache.keep(1, word(9), 0, ERA, now, object);
+            assertFalse(cache.find(1, ERA, found), "what was asked at the same moment of a coarse clock may be older");
+            now += 2;
+            cache.keep(1, word(10), 0, ERA, cache.time(), object);
+            assertTrue(cache.find(1, ERA, found));
+        }
+    }
+
+    /**
+     * One thread changes a key, and then finds no word that is older than its change, whatever others keep that have
+     * asked before. The words are the times at which they were in the slot.
+     */
+    @Test
+    void noThreadFindsWhatItHasReplaced() throws Exception {
+        AtomicLong clock = new AtomicLong(1);
+        AtomicLong slot = new AtomicLong();
+        int wrong = 0;
+        try (PointerCache cache = new PointerCache(4, Long.MAX_VALUE / 2, () -> clock.addAndGet(UNIT))) {
+            Thread[] readers = new Thread[2];
+            AtomicBoolean over = new AtomicBoolean();
+            for (int i = 0; i < readers.length; i++) {
+                readers[i] = new Thread(() -> {
+                    ObjectMetadata accesses = new ObjectMetadata();
+                    while (!over.get()) {
+                        long asked = cache.time();
+                        long seen = slot.get();
+                        cache.keep(1, word((int) seen), 0, ERA, asked, accesses);
+                    }
+                });
+                readers[i].start();
+            }
+            for (int change = 1; change <= 100_000; change++) {
+                long asked = cache.time();
+                slot.set(change);
+                cache.keepNoted(1, word(change), 0, ERA, asked);
+                cache.changed(1, word(change));
+                if (cache.find(1, ERA, found)) {
+                    wrong += SlotWord.place(found.word()) == change ? 0 : 1;
+                }
+            }
+            over.set(true);
+            for (Thread reader : readers) {
+                reader.join();
+            }
+        }
+        assertEquals(0, wrong);
     }
 
     /** Threads write one entry at the same time: what is found was kept as it is. */

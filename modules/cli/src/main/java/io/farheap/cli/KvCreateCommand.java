@@ -79,8 +79,9 @@ final class KvCreateCommand implements Callable<Integer> {
             paramLabel = "TIME",
             converter = Durations.class,
             defaultValue = "5m",
-            description = "With three servers or more: how long one of them must not have answered before the map "
-                    + "continues without it and what it had; 0s: never (default: ${DEFAULT-VALUE}).")
+            description = "How long a server must not have answered before the map continues without it and what it "
+                    + "had: one of three or more that the map is made on, or one that joins it; 0s: never (default: "
+                    + "${DEFAULT-VALUE}).")
     private Duration replaceAfter;
 
     @Spec

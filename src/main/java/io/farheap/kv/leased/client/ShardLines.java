@@ -5,7 +5,6 @@ import io.farheap.kv.contract.MapException;
 import io.farheap.kv.format.BlockAudit;
 import io.farheap.kv.format.MapCalls;
 import io.farheap.kv.format.TextWords;
-import io.farheap.kv.keeper.KnownEditions.Edition;
 import io.farheap.kv.keeper.MapServiceClient;
 import io.farheap.kv.leased.format.LeasedDescriptor;
 import io.farheap.kv.leased.format.ShardCalls;
@@ -37,18 +36,6 @@ public final class ShardLines implements AutoCloseable {
     static final class BusyException extends Exception {
 
         private static final long serialVersionUID = 1;
-    }
-
-    /**
-     * What a server says of its edition.
-     *
-     * @param isReleased whether its shards have lost ranges for another one, which it is not in yet
-     */
-    record Said(long number, long id, ShardDirectory directory, boolean isReleased) {
-
-        Edition edition() {
-            return new Edition(number, id, directory.retired(), 0, 0, 0, directory.drained());
-        }
     }
 
     public ShardLines(RemoteMemory remote) {
@@ -86,7 +73,7 @@ public final class ShardLines implements AutoCloseable {
     }
 
     /** Asks a server for the edition that it is in. */
-    Said ask(RemoteSpace space, int number, LeasedDescriptor map) {
+    ShardEditions.Said ask(RemoteSpace space, int number, LeasedDescriptor map) {
         MapServiceClient line = to(space, number);
         if (!line.callFirst(ShardCalls.EDITION, 1)) {
             throw unanswered(space);
@@ -96,7 +83,7 @@ public final class ShardLines implements AutoCloseable {
         for (int i = 0; i < changes; i++) {
             directory = directory.with(ShardDirectory.Change.of(line.reply(ShardCalls.EDITION_WORDS + i)));
         }
-        return new Said(line.reply(1), line.reply(2), directory, line.reply(4) != 0);
+        return new ShardEditions.Said(line.reply(1), line.reply(2), directory, line.reply(4) != 0);
     }
 
     /**

@@ -246,7 +246,7 @@ public final class ShardMigration {
         }
         long number = 0;
         for (Map.Entry<Integer, RemoteSpace> each : edition.spaces().entrySet()) {
-            ShardLines.Said said = lines.ask(each.getValue(), each.getKey(), space.map());
+            ShardEditions.Said said = lines.ask(each.getValue(), each.getKey(), space.map());
             if (said.id() != edition.id() || said.isReleased()) {
                 // This process learns of it soon.
                 throw new ShardLines.BusyException();

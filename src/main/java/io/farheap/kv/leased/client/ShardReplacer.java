@@ -1,8 +1,6 @@
 package io.farheap.kv.leased.client;
 
 import io.farheap.kv.contract.MapException;
-import io.farheap.kv.keeper.KnownEditions;
-import io.farheap.kv.keeper.KnownEditions.Edition;
 import io.farheap.kv.keeper.MapServiceClient;
 import io.farheap.kv.leased.format.LeasedDescriptor;
 import io.farheap.kv.leased.format.ShardDirectory;
@@ -38,7 +36,7 @@ public final class ShardReplacer {
     /** The servers that answer, by their numbers, those that have joined with them; and what they say. */
     private final TreeMap<Integer, RemoteSpace> reached = new TreeMap<>();
 
-    private final TreeMap<Integer, ShardLines.Said> said = new TreeMap<>();
+    private final TreeMap<Integer, ShardEditions.Said> said = new TreeMap<>();
     /** Whether the server that is lost for good has joined the map later. */
     private boolean withoutJoined;
 
@@ -98,7 +96,7 @@ public final class ShardReplacer {
                 return present;
             }
             try {
-                return replace(editions());
+                return replace();
             } catch (ShardLines.BusyException e) {
                 if (tried == TRIES) {
                     throw new MapException("another process changes the servers of the map: try again");
@@ -137,19 +135,8 @@ public final class ShardReplacer {
         for (int number : List.copyOf(said.keySet())) {
             reachJoined(number);
         }
-        KnownEditions editions = editions();
-        Edition present = editions.established();
-        if (present == null) {
-            return null;
-        }
-        ShardDirectory directory = directoryOf(editions, present);
-        for (int number = 0; number < directory.servers(); number++) {
-            ShardLines.Said there = said.get(number);
-            if (directory.isPresent(number) && (there == null || there.id() != present.id() || there.isReleased())) {
-                return null;
-            }
-        }
-        return use(present.id(), directory);
+        ShardEditions.Said used = new ShardEditions(map, said).used();
+        return used == null ? null : use(used.id(), used.directory());
     }
 
     /** Reaches the servers that have joined as far as this one knows. */
@@ -176,8 +163,8 @@ public final class ShardReplacer {
         return new UsedEdition(id, directory, present);
     }
 
-    private ShardLines.Said said(int number) {
-        ShardLines.Said there = said.get(number);
+    private ShardEditions.Said said(int number) {
+        ShardEditions.Said there = said.get(number);
         if (there == null) {
             throw new IllegalStateException("server " + number + " was not reached");
         }
@@ -192,113 +179,39 @@ public final class ShardReplacer {
         return space;
     }
 
-    /** What the servers say that the map was made on. */
-    private KnownEditions editions() {
-        TreeMap<Integer, Edition> editions = new TreeMap<>();
-        for (int number : made.keySet()) {
-            ShardLines.Said there = said.get(number);
-            if (there != null) {
-                editions.put(number, there.edition());
-            }
-        }
-        return new KnownEditions(map.servers(), editions);
-    }
-
-    /** What the changes were by which an edition came to be, as one of its servers says. */
-    private ShardDirectory directoryOf(KnownEditions editions, Edition edition) {
-        return editions.servers().stream()
-                .map(this::said)
-                .filter(each -> each.edition().equals(edition))
-                .findFirst()
-                .orElseThrow()
-                .directory();
-    }
-
-    private UsedEdition replace(KnownEditions editions) throws ShardLines.BusyException {
-        long decided = editions.decided();
-        KnownEditions left = editions.without(decided);
-        Edition base = left.base();
-        ShardDirectory before = directoryOf(left, base);
+    private UsedEdition replace() throws ShardLines.BusyException {
         boolean saidToBeLost = madeLost || withoutJoined;
-        // A process that has ended had some servers take an edition without these, and others use them: they are told.
-        long told = decided & reachedBits() & ~before.retired();
-        long lost = ~told
-                & (before.retired()
-                        | left.lost(base, decided, told, made.keySet(), silent + (madeLost && !withoutJoined ? 1 : 0))
-                        | lostJoined(before, decided));
-        long missing = lost & ~decided & ~before.retired();
+        ShardEditions.Next next = new ShardEditions(map, said).next(silent + (madeLost && !withoutJoined ? 1 : 0));
+        long missing = next.missing();
         if (missing != 0 && !saidToBeLost && map.replaceMillis() == 0) {
             throw new MapException("a server of the map is missing, and the map was made so that it never continues"
                     + " without one; end it with farheap kv drop --parts, and create another");
         }
         boolean now = missing == 0 || saidToBeLost && silent == 0 && Long.bitCount(missing) == 1;
         TreeMap<Integer, MapServiceClient> asked = new TreeMap<>();
-        for (int number : reached.keySet()) {
-            boolean isTold = number < Long.SIZE && (told >>> number & 1) != 0;
-            if (isTold || left.servers().contains(number) || number >= map.servers() && isIn(before, lost, number)) {
-                asked.put(number, lines.to(space(number), number));
-            }
+        for (int number : next.asked()) {
+            asked.put(number, lines.to(space(number), number));
         }
-        long next = 1
-                + said.values().stream()
-                        .mapToLong(ShardLines.Said::number)
-                        .max()
-                        .orElseThrow();
         try {
             boolean vouched = false;
             for (Map.Entry<Integer, MapServiceClient> each : asked.entrySet()) {
                 // What follows is right if all are still in the editions that they have said, behind all seals.
                 long of = said(each.getKey()).id();
-                vouched |= ShardLines.seal(each.getValue(), lost, now, told, of, map);
+                vouched |= ShardLines.seal(each.getValue(), next.lost(), now, next.told(), of, map);
             }
             if (!now && !vouched) {
                 throw new MapException("no process has the map open, so none says that a server is lost which this one"
                         + " does not reach; check the addresses, and if it is lost for good, say so: farheap kv drain"
                         + " --lost");
             }
-            ShardDirectory after = before;
-            for (long more = (lost | told) & ~before.retired(); more != 0; more &= more - 1) {
-                boolean isTold = (told & Long.lowestOneBit(more)) != 0;
-                after = after.with(new ShardDirectory.Change(
-                        Long.numberOfTrailingZeros(more),
-                        isTold ? ShardDirectory.Change.LEFT : ShardDirectory.Change.LOST));
-            }
+            ShardDirectory after = next.directory();
             long id = ThreadLocalRandom.current().nextLong();
-            ShardLines.install(List.copyOf(asked.values()), next, id, after);
+            ShardLines.install(List.copyOf(asked.values()), next.number(), id, after);
             return use(id, after);
         } catch (Throwable e) {
             // Those that have the next edition are sealed no more.
             ShardLines.unseal(List.copyOf(asked.values()));
             throw e;
         }
-    }
-
-    private long reachedBits() {
-        long bits = 0;
-        for (int number : reached.keySet()) {
-            bits |= number < Long.SIZE ? 1L << number : 0;
-        }
-        return bits;
-    }
-
-    private static boolean isIn(ShardDirectory directory, long lost, int number) {
-        return directory.isPresent(number) && (number >= Long.SIZE || (lost >>> number & 1) == 0);
-    }
-
-    /** Those of the servers that have joined that do not answer, or are to stay out. */
-    private long lostJoined(ShardDirectory before, long decided) {
-        long lost = 0;
-        for (int number = map.servers(); number < before.servers(); number++) {
-            boolean out = number < Long.SIZE && (decided >>> number & 1) != 0;
-            if (!before.isPresent(number) || reached.containsKey(number) && !out) {
-                continue;
-            }
-            if (number >= Long.SIZE) {
-                throw new MapException("server " + number + " of the map is missing, and only the first " + Long.SIZE
-                        + " of a map can be replaced");
-            }
-            lost |= 1L << number;
-        }
-        return lost;
     }
 }

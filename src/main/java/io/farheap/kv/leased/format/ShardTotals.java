@@ -19,6 +19,7 @@ package io.farheap.kv.leased.format;
  * @param capped READs that clients reported and can hardly have made
  * @param reports that were merged
  * @param written of these, by WRITE
+ * @param over leases that had ended when their object was leased again, replaced, deleted or evicted
  */
 public record ShardTotals(
         long shards,
@@ -36,16 +37,17 @@ public record ShardTotals(
         long reported,
         long capped,
         long reports,
-        long written) {
+        long written,
+        long over) {
 
     /** How many words there are. */
-    public static final int WORDS = 16;
+    public static final int WORDS = 17;
 
     /** The totals of words. */
     public static ShardTotals of(long[] words) {
         return new ShardTotals(
                 words[0], words[1], words[2], words[3], words[4], words[5], words[6], words[7], words[8], words[9],
-                words[10], words[11], words[12], words[13], words[14], words[15]);
+                words[10], words[11], words[12], words[13], words[14], words[15], words[16]);
     }
 
     /** The words of these totals. */
@@ -66,7 +68,8 @@ public record ShardTotals(
             reported,
             capped,
             reports,
-            written
+            written,
+            over
         };
     }
 

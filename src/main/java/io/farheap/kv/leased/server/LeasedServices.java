@@ -111,6 +111,7 @@ public final class LeasedServices implements ServerService, SpaceListener {
         named.put("maps.leased.evicted", sum.evicted());
         named.put("maps.leases.given", sum.leases());
         named.put("maps.leases.renewed", sum.renewed());
+        named.put("maps.leases.over", sum.over());
         named.put("maps.leases.denied", sum.denied());
         named.put("maps.reads.reported", sum.reported());
         named.put("maps.reads.capped", sum.capped());

@@ -727,7 +727,7 @@ final class LeasedShard {
         entries.setUnit(fresh, unit);
         entries.setIncarnation(fresh, incarnation);
         // Pieces that the object had before may be leased.
-        long leased = inPieces && !newPieces ? entries.leasedUntil(entry) : 0;
+        long leased = inPieces && !newPieces && entries.leasedUntil(entry) > now ? entries.leasedUntil(entry) : 0;
         entries.setLeasedUntil(fresh, leased);
         segments.leased(unit, leased);
         entries.setExpiry(fresh, expiryMillis);
@@ -869,6 +869,7 @@ final class LeasedShard {
 
     /** The table and the queues forget a marked object; its block waits for its lease, or is free. */
     private void forget(int entry) {
+        countOver(entry);
         entries.unlink(entry);
         queues.remove(entry);
         count(entry, -1);
@@ -1022,9 +1023,18 @@ final class LeasedShard {
             counts.add(ShardCounts.DENIED, 1);
             return 0;
         }
+        countOver(entry);
         keepFor(entry, term);
         counts.add(ShardCounts.LEASES, 1);
         return term;
+    }
+
+    /**
+     * Counts the lease that an object has had, if it has ended; one that is held when its block is marked does later.
+     */
+    private void countOver(int entry) {
+        long until = entries.leasedUntil(entry);
+        counts.add(ShardCounts.OVER, until != 0 && until <= now ? 1 : 0);
     }
 
     /** The blocks of an object keep their bytes for a time from now on. */

@@ -26,6 +26,7 @@ final class ShardCounts {
     static final int CAPPED = 13;
     static final int REPORTS = 14;
     static final int WRITTEN = 15;
+    static final int OVER = 16;
 
     private final long[] counts = new long[ShardTotals.WORDS];
 

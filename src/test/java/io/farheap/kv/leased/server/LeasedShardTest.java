@@ -254,6 +254,32 @@ class LeasedShardTest {
         assertEquals(KvStatus.ABSENT, shard.renew(1, incarnation));
     }
 
+    /** A lease that is held when its block is marked is not over; its block is reclaimed late. */
+    @Test
+    void leasesThatHaveEndedAreCountedOnce() {
+        shard.set(1, value(100, 1));
+        shard.get(1);
+        assertEquals(TestShard.TERM, shard.answer.termNanos);
+        shard.passMillis(500);
+        shard.get(1);
+        assertEquals(0, shard.shard.totals().over());
+        shard.passMillis(20_000);
+        shard.get(1);
+        shard.get(1);
+        assertEquals(1, shard.shard.totals().over());
+        shard.set(1, value(100, 2));
+        assertEquals(1, shard.shard.totals().over());
+        shard.get(1);
+        assertTrue(shard.answer.termNanos > 0);
+        shard.passMillis(60_000);
+        shard.delete(1);
+        assertEquals(2, shard.shard.totals().over());
+        shard.set(2, value(100, 2));
+        shard.delete(2);
+        assertEquals(2, shard.shard.totals().over(), "it had none");
+        assertEquals(1, shard.shard.totals().reclaimedLate());
+    }
+
     /** READs that clients report make an object popular; of no other block, and no more than their client can make. */
     @Test
     void reportedReadsCount() {
