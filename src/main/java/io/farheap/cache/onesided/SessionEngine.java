@@ -424,8 +424,9 @@ public final class SessionEngine implements RequestPath {
         request.issuedBefore(before);
         held.add(request);
         attention |= LOOK;
-        if (local == 0 && !preparesCopy(from)) {
-            // Its bytes were in the batch alone.
+        boolean posts = failure == null || !from.write;
+        if (posts && local == 0 && !preparesCopy(from)) {
+            // It was not sent, and its bytes were in the batch alone; or there is no memory for those that it reads.
             request.end(Status.UNREACHABLE);
             request.outstanding = 1;
         } else if (failure != null) {
