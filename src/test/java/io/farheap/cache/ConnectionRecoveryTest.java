@@ -227,6 +227,8 @@ class ConnectionRecoveryTest {
 
     @Test
     void aListThatWasOnItsWayEndsAsAWhole() {
+        // With a known route, records that are batched are added to a batch together.
+        assertEquals(0, valueAt(0));
         long[] addresses = {0, 1024, 2048};
         late();
         assertTrue(session.writeAll(addresses, 3, buffer, 0, 8, (_, status) -> end("list", status), 0));
@@ -234,6 +236,26 @@ class ConnectionRecoveryTest {
         fail(2);
         session.drain();
         assertEquals(List.of("list unknown", "within unknown"), ended);
+    }
+
+    /** In a batch each record is known by itself, and a read can be repeated; a list of work requests is one request. */
+    @Test
+    void readsOfManyRecordsAreRepeatedIfTheyWereInABatch() {
+        buffer.segment().set(JAVA_LONG, 8, 5);
+        session.writeBlocking(1024, buffer, 8, 8);
+        assertEquals(5, valueAt(1024));
+        long[] addresses = {0, 1024};
+        late();
+        assertTrue(session.readAll(addresses, 2, buffer, 64, 8, (_, status) -> end("list", status), 0));
+        fail(1);
+        session.drain();
+        if (configuration.batched()) {
+            assertEquals(List.of("list ok"), ended);
+            assertEquals(0, buffer.segment().get(JAVA_LONG, 64));
+            assertEquals(5, buffer.segment().get(JAVA_LONG, 72));
+        } else {
+            assertEquals(List.of("list " + Status.describe(Status.UNREACHABLE)), ended);
+        }
     }
 
     /** The server refuses connections for longer than the cache is patient. */
