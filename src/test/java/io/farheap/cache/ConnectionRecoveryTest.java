@@ -238,7 +238,7 @@ class ConnectionRecoveryTest {
         assertEquals(List.of("list unknown", "within unknown"), ended);
     }
 
-    /** In a batch each record is known by itself, and a read can be repeated; a list of work requests is one request. */
+    /** In a batch each record is known by itself, so a read can be repeated; a list is one request. */
     @Test
     void readsOfManyRecordsAreRepeatedIfTheyWereInABatch() {
         buffer.segment().set(JAVA_LONG, 8, 5);

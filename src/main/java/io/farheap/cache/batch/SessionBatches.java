@@ -467,6 +467,11 @@ public final class SessionBatches implements RequestPath {
     }
 
     @Override
+    public void abandon(Completion whose, long since) {
+        engine.abandon(whose, since);
+    }
+
+    @Override
     public long listen() {
         engine.listen();
         return lanes.listen();
