@@ -20,6 +20,7 @@ import io.farheap.kv.format.TestKeys;
 import io.farheap.kv.keeper.MapServiceClient;
 import io.farheap.kv.session.MapRequests;
 import io.farheap.kv.space.MapSessionCounts;
+import io.farheap.kv.space.PointerCache;
 import io.farheap.kv.space.RequestColumns;
 import io.farheap.testing.Fields;
 import io.farheap.testing.Need;
@@ -211,8 +212,9 @@ class FailedStepTest {
         byte[] key = keys(1).getFirst();
         try (OneBucket bucket = new OneBucket(EvictionSettings.ADAPTIVE)) {
             FarMap map = bucket.space.map;
-            try (MapSession first = map.openSession();
-                    MapSession second = map.openSession()) {
+            // Without pointers, a set posts its compare-and-swap behind the READ of the bucket.
+            try (MapSession first = map.openSession(new PointerCache(0));
+                    MapSession second = map.openSession(new PointerCache(0))) {
                 first.set(key, new byte[] {1});
                 MapAudit before = map.audit();
                 loseASwap(key, first, second);

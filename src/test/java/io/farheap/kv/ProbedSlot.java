@@ -86,6 +86,18 @@ final class ProbedSlot implements AutoCloseable {
         execute(true, bucketRegion(), space.shape.bucketAt(hash) + Slot.offset(slot), Long.BYTES);
     }
 
+    /** Writes the word in which the slot has its key's hash, mixed with the slot's word. */
+    void storeHash(long mixed) {
+        int slot = slot();
+        memory.segment().set(JAVA_LONG, 0, mixed);
+        execute(true, bucketRegion(), space.shape.bucketAt(hash) + Slot.offset(slot) + Slot.HASH, Long.BYTES);
+    }
+
+    /** The expiry that the slot has, in seconds; 0: never. */
+    long expirySeconds() {
+        return Bucket.expirySeconds(memory.segment().address(), slot());
+    }
+
     /** Begins a move or an eviction of the object. */
     boolean move(MapSession session, int kind, long tag) {
         long slot = MoveSteps.slot(space.shape.bucketRegion(hash), space.shape.bucketOf(hash), slot());

@@ -252,6 +252,32 @@ class RemoteQueueTest {
         }
     }
 
+    /** So a client can write an object, and say with a word where it is, in one list. */
+    @Test
+    @Needs(Need.SOFTVERBS)
+    void anAtomicTakesEffectBehindAWriteThatWasPostedBefore() {
+        Softverbs.set("order=weak");
+        try (RemoteQueue other = memory.openQueue(QueueOptions.DEFAULT)) {
+            Tags seen = new Tags();
+            for (int round = 0; round < 200; round++) {
+                put(16, round + 1);
+                queue.beginList();
+                ok(queue.write(regions.get(0), 0, buffer, 16, 8, 0));
+                ok(queue.compareAndSwap(regions.get(0), 64, round, round + 1, buffer, 24, 1));
+                queue.postList();
+                queue.poll(tags);
+                ok(other.read(regions.get(0), 64, buffer, 32, 8, 0));
+                seen.await(other, 2 * round + 1);
+                ok(other.read(regions.get(0), 0, buffer, 40, 8, 1));
+                seen.await(other, 2 * (round + 1));
+                assertTrue(get(40) >= get(32), "the word was changed before the WRITE");
+                tags.await(queue, 2 * (round + 1));
+            }
+        } finally {
+            Softverbs.set("order=strict");
+        }
+    }
+
     @Test
     void badRangesAreRefusedBeforeTheDeviceSeesThem() throws Exception {
         RemoteRegion region = regions.get(0);

@@ -28,7 +28,7 @@ final class CostFloor implements AutoCloseable {
     private static final int SLOT_BYTES = 40;
     private static final int SLOTS = 16;
     private static final int METADATA_BYTES = 32;
-    private static final int MOST_OF_A_STEP = 2;
+    private static final int MOST_OF_A_STEP = 4;
     /** Hints that are posted with one doorbell, as by a map. */
     private static final int HINTS_AT_ONCE = 8;
     /** The most of them that are under way, as of a map. */
@@ -107,7 +107,8 @@ final class CostFloor implements AutoCloseable {
         GET_BY_POINTER(1, 0),
         GET_MISS(1, 0),
         SET_UPDATE(2, 2),
-        SET_INSERT(3, 2);
+        SET_INSERT(3, 2),
+        SET_BY_POINTER(1, 2);
 
         private final int steps;
         /** The WRITEs of its steps. */
@@ -226,14 +227,20 @@ final class CostFloor implements AutoCloseable {
             }
             case GET_BY_POINTER -> readBlock(place);
             case GET_MISS -> readBucket(place);
+            case SET_BY_POINTER -> {
+                queue.beginList();
+                writeBlock(place);
+                writeMetadata(place, HASH_BYTES);
+                mark(place);
+                swap(place);
+                queue.postList();
+            }
             case SET_UPDATE, SET_INSERT -> {
                 switch (number) {
                     case 0 -> {
                         queue.beginList();
                         readBucket(place);
-                        note(
-                                place,
-                                queue.write(region, blockAt[place], buffer, at(place, BLOCK_AT), blockBytes, place));
+                        writeBlock(place);
                         queue.postList();
                     }
                     case 1 -> {
@@ -299,6 +306,16 @@ final class CostFloor implements AutoCloseable {
 
     private void readBlock(int place) {
         note(place, queue.execute(false, region, blockAt[place], buffer, at(place, BLOCK_AT), blockBytes, place));
+    }
+
+    private void writeBlock(int place) {
+        note(place, queue.write(region, blockAt[place], buffer, at(place, BLOCK_AT), blockBytes, place));
+    }
+
+    /** A compare-and-swap of the first word of another block, as that of a mark. */
+    private void mark(int place) {
+        long block = blocksAt + (long) random.nextInt(blocks) * blockBytes;
+        note(place, queue.compareAndSwap(region, block, 0, 0, buffer, at(place, OLD_AT) + Long.BYTES, place));
     }
 
     /** Writes the first bytes behind a slot's word. */

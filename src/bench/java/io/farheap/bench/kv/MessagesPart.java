@@ -110,7 +110,7 @@ final class MessagesPart {
         }
     }
 
-    /** Measures gets and updates of a process with pointers to all objects; the loop of updates marks no block. */
+    /** Measures gets and updates of a process with pointers to all objects. */
     private void pointers(ServerProcess server, CostFloor floor, ModelLateness late) {
         try (FarMap map = BenchMaps.open(server, OPERATIONS, POINTERS_EACH * objects);
                 MapCaller caller = new MapCaller(map.openSession(), BenchMaps.VALUE_BYTES)) {
@@ -127,7 +127,7 @@ final class MessagesPart {
                     false);
             operation(
                     "set-pointer",
-                    CostFloor.RequestShape.SET_UPDATE,
+                    CostFloor.RequestShape.SET_BY_POINTER,
                     caller,
                     floor,
                     late,

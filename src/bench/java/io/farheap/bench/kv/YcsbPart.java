@@ -25,6 +25,11 @@ final class YcsbPart {
     /** Longer than a turn of each store, with the opening of its sessions. */
     private static final long TURN_NANOS = 3 * ClosedLoop.WINDOW_NANOS;
 
+    /**
+     * How often the sessions of a turn are opened and closed before the first point, for each turn that is measured.
+     */
+    private static final int OPENINGS = 20;
+
     private final BenchReport report;
     private final PrintStream out;
     private final long objects;
@@ -56,10 +61,28 @@ final class YcsbPart {
         // The memory of a closed map is still being zeroed when the next one is created.
         try (ServerProcess server = BenchMaps.server(4 * room, room);
                 ModelLateness late = new ModelLateness(server.address())) {
+            warmUp(server);
             for (KvWorkload workload : KvWorkload.values()) {
                 for (boolean zipfian : new boolean[] {false, true}) {
                     for (int sessions : sessionCounts) {
                         measure(server, late, systems, new YcsbPoint(workload, zipfian, sessions));
+                    }
+                }
+            }
+        }
+    }
+
+    /**
+     * Lets the server's process compile the code by which it connects and ends sessions. Each turn does that for all of
+     * its sessions, and so the compiler would take a core from the turns of the first points.
+     */
+    private void warmUp(ServerProcess server) {
+        int most = sessionCounts.stream().mapToInt(Integer::intValue).max().orElse(0);
+        try (MapStore store = MapStore.open(server, BenchMaps.room(objects), objects)) {
+            for (int opening = 0; opening < OPENINGS * turns; opening++) {
+                try (CloseStack opened = new CloseStack()) {
+                    for (int session = 0; session < most; session++) {
+                        opened.add(store.map().openSession(MapClient.REQUESTS));
                     }
                 }
             }

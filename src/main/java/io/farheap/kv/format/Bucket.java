@@ -82,11 +82,6 @@ public final class Bucket {
         return hash(bucket, slot) == hash;
     }
 
-    /** Whether a slot is the only one that may have the key's object, by its fingerprint. */
-    public static boolean isAlone(long bucket, int slot, long hash) {
-        return find(bucket, hash, 0) == slot && find(bucket, hash, slot + 1) == NONE;
-    }
-
     /** The history entry of a key, or {@link #NONE}. */
     public static int findHistory(long bucket, long hash) {
         int fingerprint = KeyHash.fingerprint(hash);

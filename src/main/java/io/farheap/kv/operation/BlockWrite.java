@@ -19,8 +19,9 @@ import java.lang.foreign.MemorySegment;
 /**
  * The first steps of a request that stores an object: it takes room for its block and for the pieces of its value,
  * WRITEs the pieces, and then posts in one list the WRITE of the block and the READ of the key's bucket. Nothing is
- * taken while the bucket's server cannot be reached. The numbers of these steps are below {@link #BLOCK_STEPS}; those
- * of {@link SetSteps}, which follow, are not.
+ * taken while the bucket's server cannot be reached. A set of a key to whose object the process has a pointer READs no
+ * bucket: the list has the compare-and-swap of the slot's word instead. The numbers of these steps are below
+ * {@link #BLOCK_STEPS}; those of {@link SetSteps}, which follow, are not.
  */
 public final class BlockWrite {
 
@@ -31,7 +32,13 @@ public final class BlockWrite {
     /** Waits for a connection to the server of its key's bucket, without a block. */
     private static final int START = RequestColumns.OWN_STEPS + 4;
 
-    static final int BLOCK_STEPS = RequestColumns.OWN_STEPS + 5;
+    /**
+     * Writes the block and swaps the word of the key's slot, both in one list, by a pointer. {@link SetSteps} continues
+     * with that.
+     */
+    static final int POINTER = RequestColumns.OWN_STEPS + 5;
+
+    static final int BLOCK_STEPS = RequestColumns.OWN_STEPS + 6;
 
     private static final MemorySegment ALL = NativeMemory.ALL;
 
@@ -49,8 +56,16 @@ public final class BlockWrite {
     public final int extensionBytes;
     final int[] used;
     final long[] expirySeconds;
+    /** By request: whether it knows the slot of its word by a pointer, and has no copy of the bucket. */
+    final boolean[] byPointer;
+    /** By request that does: whether the slot may have an expiry. */
+    final boolean[] expires;
 
     private final PointerCache pointers;
+    private final PointerCache.Found pointer = new PointerCache.Found();
+    /** Of this session's updates by pointers. */
+    final PointerLosses losses = new PointerLosses();
+
     private final VersionNumbers versions;
     private final BlockChecksum checksum;
 
@@ -66,6 +81,8 @@ public final class BlockWrite {
         units = new int[operations.count];
         used = new int[operations.count];
         expirySeconds = new long[operations.count];
+        byPointer = new boolean[operations.count];
+        expires = new boolean[operations.count];
         pointers = parts.pointers();
         versions = parts.versions();
         checksum = parts.checksum();
@@ -202,11 +219,42 @@ public final class BlockWrite {
         own(place, block);
         records.begin(operations.blockCopy(place));
         BlockFormat.seal(ALL, operations.blockCopy(place), SlotWord.incarnation(block), checksum);
-        write(place);
+        if (!updateByPointer(place)) {
+            write(place);
+        }
+    }
+
+    /**
+     * Posts the whole update, if the process has a pointer to the key's object. It succeeds if the slot still has the
+     * pointer's word; then that word's block is the key's, as the pointer is of the request's era.
+     */
+    private boolean updateByPointer(int place) {
+        long hash = operations.hash[place];
+        if (operations.kind[place] != RequestColumns.SET
+                || !operations.fresh[place]
+                || extensionBytes != 0
+                || isIndex(place)
+                || pointers.isBounded()
+                || !pointers.find(hash, operations.era(place), pointer)
+                || !losses.mayTry(hash)
+                || !posts.mayMark(pointer.word())
+                || !pointers.areHeld()) {
+            return false;
+        }
+        operations.slot[place] = pointer.slot();
+        operations.word[place] = pointer.word();
+        byPointer[place] = true;
+        expires[place] = pointer.expires();
+        operations.step[place] = POINTER;
+        // It is about to lead to a marked block: until there is another one, requests of this process ask the slot.
+        pointers.drop(hash, pointer.word());
+        posts.writeAndSwap(place, used[place]);
+        return true;
     }
 
     private void write(int place) {
         operations.step[place] = BUCKET;
+        byPointer[place] = false;
         posts.beginList();
         posts.readBucket(place);
         if (operations.kind[place] != RequestColumns.INCREMENT) {

@@ -396,7 +396,7 @@ public final class ChangeSteps extends SetSteps {
                 } else if (doubts.swapUnknown(place)) {
                     // If the compare-and-swap was not executed, the claim stands.
                     operations.word[place] = claimWord(place);
-                    resolve(place, true);
+                    resolveInsert(place);
                 } else {
                     super.again(place);
                 }

@@ -236,11 +236,13 @@ public final class GetSteps implements RequestSteps {
         if (!pointers.note(hash)) {
             return false;
         }
+        int slot = operations.slot[place];
+        boolean expires = Bucket.expirySeconds(operations.bucket(place), slot) != 0;
         if (SlotWord.hasPointers(word) || pointers.isBounded()) {
-            pointers.keep(hash, word, operations.slot[place], operations.era(place), operations.asked[place], known);
+            pointers.keep(hash, word, slot, expires, operations.era(place), operations.asked[place], known);
         } else {
             pointers.noteAccesses(hash, known);
-            posts.hintPointers(place, operations.slot[place], word);
+            posts.hintPointers(place, slot, expires, word);
         }
         return false;
     }

@@ -8,6 +8,7 @@ import io.farheap.kv.eviction.SampledEviction;
 import io.farheap.kv.format.BlockChecksum;
 import io.farheap.kv.format.BlockFormat;
 import io.farheap.kv.format.Bucket;
+import io.farheap.kv.format.KeyHash;
 import io.farheap.kv.format.PaddedKeys;
 import io.farheap.kv.format.SlotWord;
 import io.farheap.kv.policy.ObjectMetadata;
@@ -21,10 +22,12 @@ import java.lang.foreign.MemorySegment;
 /**
  * A request that makes the key's slot name its block: it looks for that slot, and changes the slot's word by a
  * compare-and-swap, which waits until the block that the word names is known to be the key's. So no update replaces
- * another key's object.
+ * another key's object. A {@linkplain PointerCache pointer} says that too, and of which slot the word was: with one, a
+ * set posts its compare-and-swap at once.
  *
  * <p><b>The moment at which it takes effect</b> is its compare-and-swap, except if that finds that the key's slot names
- * another set's block meanwhile: then a set counts as having taken effect right before that other set.
+ * another set's block meanwhile: then a set counts as having taken effect right before that other set. That is not so
+ * if the word was a pointer's, since the other set may have ended before this one began.
  *
  * <p>A slot that may be the key's and whose block cannot be read is emptied first: another process may be able to read
  * the block.
@@ -34,15 +37,18 @@ abstract class SetSteps implements RequestSteps {
     static final MemorySegment ALL = NativeMemory.ALL;
 
     private static final int SWAP = BlockWrite.BLOCK_STEPS;
-    private static final int SWAP_LOST = BlockWrite.BLOCK_STEPS + 1;
-    private static final int PROBE = BlockWrite.BLOCK_STEPS + 2;
-    static final int LOOK = BlockWrite.BLOCK_STEPS + 3;
-    private static final int WINNER = BlockWrite.BLOCK_STEPS + 4;
-    private static final int TAKE_OUT = BlockWrite.BLOCK_STEPS + 5;
+    private static final int PROBE = BlockWrite.BLOCK_STEPS + 1;
+    static final int LOOK = BlockWrite.BLOCK_STEPS + 2;
+    private static final int WINNER = BlockWrite.BLOCK_STEPS + 3;
+    private static final int TAKE_OUT = BlockWrite.BLOCK_STEPS + 4;
     // Steps that look whether a compare-and-swap of unknown outcome has been executed.
-    private static final int RESOLVE_UPDATE = BlockWrite.BLOCK_STEPS + 6;
-    private static final int RESOLVE_INSERT = BlockWrite.BLOCK_STEPS + 7;
-    static final int MORE_STEPS = BlockWrite.BLOCK_STEPS + 8;
+    private static final int RESOLVE_UPDATE = BlockWrite.BLOCK_STEPS + 5;
+    private static final int RESOLVE_INSERT = BlockWrite.BLOCK_STEPS + 6;
+    private static final int RESOLVE_POINTER = BlockWrite.BLOCK_STEPS + 7;
+    /** READs the block that the slot of a pointer names instead of the pointer's. */
+    private static final int REPLACED = BlockWrite.BLOCK_STEPS + 8;
+
+    static final int MORE_STEPS = BlockWrite.BLOCK_STEPS + 9;
 
     /** The steps that come before these. */
     public final BlockWrite blockWrite;
@@ -82,12 +88,13 @@ abstract class SetSteps implements RequestSteps {
     public void advance(int place) {
         switch (operations.step[place]) {
             case SWAP -> swapped(place);
-            case SWAP_LOST -> lookAgain(place);
             case PROBE -> probed(place);
             case LOOK -> look(place, 0);
             case WINNER -> lost(place);
             case TAKE_OUT -> takeOutMore(place);
-            case RESOLVE_UPDATE, RESOLVE_INSERT -> resolved(place);
+            case BlockWrite.POINTER -> swappedByPointer(place);
+            case REPLACED -> updateReplaced(place);
+            case RESOLVE_UPDATE, RESOLVE_INSERT, RESOLVE_POINTER -> resolved(place);
             default -> {
                 if (blockWrite.advance(place)) {
                     look(place, 0);
@@ -116,11 +123,19 @@ abstract class SetSteps implements RequestSteps {
         }
         operations.slot[place] = slot;
         operations.word[place] = Bucket.word(bucket, slot);
-        if (Bucket.isOfHash(bucket, slot, hash)) {
+        if (Bucket.isOfHash(bucket, slot, hash) || isPointed(place)) {
             found(place);
         } else {
             probe(place);
         }
+    }
+
+    /** Whether a pointer says that the request's word is the key's, so that its block need not be read. */
+    private boolean isPointed(int place) {
+        long word = operations.word[place];
+        return SlotWord.hasPointers(word)
+                && operations.fresh[place]
+                && pointers.names(operations.hash[place], operations.era(place), word);
     }
 
     /** The bucket has no slot of the key. */
@@ -163,11 +178,16 @@ abstract class SetSteps implements RequestSteps {
 
     final void lookAnew(int place) {
         operations.step[place] = LOOK;
+        blockWrite.byPointer[place] = false;
         posts.readBucket(place);
     }
 
     final void update(int place) {
         operations.step[place] = SWAP;
+        if (SlotWord.hasPointers(operations.word[place])) {
+            // As of an update by a pointer.
+            pointers.drop(operations.hash[place], operations.word[place]);
+        }
         posts.beginList();
         if (blockWrite.extensionBytes != 0) {
             posts.readReplaced(place, blockWrite.keyAt());
@@ -236,13 +256,75 @@ abstract class SetSteps implements RequestSteps {
             updated(place);
             return;
         }
+        if (operations.kind[place] == RequestColumns.SET) {
+            readOther(place, WINNER);
+        } else {
+            counts.add(MapSessionCounts.SWAPS_LOST);
+            lookAnew(place);
+        }
+    }
+
+    /** A compare-and-swap has found another word, which becomes the request's if it may be the key's. */
+    private void readOther(int place, int step) {
         counts.add(MapSessionCounts.SWAPS_LOST);
-        operations.step[place] = operations.kind[place] == RequestColumns.SET ? SWAP_LOST : LOOK;
-        posts.readBucket(place);
+        long found = posts.found(place);
+        if (SlotWord.isLive(found) && SlotWord.fingerprint(found) == KeyHash.fingerprint(operations.hash[place])) {
+            operations.word[place] = found;
+            operations.step[place] = step;
+            posts.readHeader(place, headBytes(place));
+        } else {
+            lookAnew(place);
+        }
+    }
+
+    private void swappedByPointer(int place) {
+        long word = operations.word[place];
+        if (posts.heldBack(place)) {
+            posts.swap(place, operations.slot[place], word, operations.block[place]);
+        } else if (posts.found(place) == word) {
+            blockWrite.losses.won(operations.hash[place]);
+            updated(place);
+        } else {
+            blockWrite.losses.lost(operations.hash[place]);
+            readOther(place, REPLACED);
+        }
+    }
+
+    /**
+     * Another request had changed the slot, perhaps before this one began. Its word is one that this request has seen
+     * there, as if the bucket had been read.
+     */
+    private void updateReplaced(int place) {
+        if (headIsOfKey(place)) {
+            blockWrite.expires[place] |= BlockFormat.expiryMillis(ALL, operations.head(place)) != 0;
+            update(place);
+        } else {
+            lookAnew(place);
+        }
+    }
+
+    private void recordByPointer(int place) {
+        long hash = operations.hash[place];
+        int slot = operations.slot[place];
+        long expirySeconds = blockWrite.expirySeconds[place];
+        if (blockWrite.expires[place] || expirySeconds != 0) {
+            posts.hintExpiry(place, slot, expirySeconds);
+        }
+        records.accessedByPointer(hash, slot, operations.head(place), operations.block[place]);
     }
 
     private void updated(int place) {
         reclaimReplaced(operations.word[place]);
+        if (blockWrite.byPointer[place]) {
+            recordByPointer(place);
+        } else {
+            record(place);
+        }
+        keepPointer(place, operations.slot[place]);
+        ending.end(place, KvStatus.DONE);
+    }
+
+    private void record(int place) {
         long expirySeconds = blockWrite.expirySeconds[place];
         if (Bucket.expirySeconds(operations.bucket(place), operations.slot[place]) != expirySeconds) {
             posts.hintExpiry(place, operations.slot[place], expirySeconds);
@@ -254,8 +336,6 @@ abstract class SetSteps implements RequestSteps {
                 operations.head(place),
                 operations.block[place]);
         pointers.noteAccesses(operations.hash[place], known);
-        keepPointer(place, operations.slot[place]);
-        ending.end(place, KvStatus.DONE);
     }
 
     /**
@@ -265,7 +345,13 @@ abstract class SetSteps implements RequestSteps {
     final void keepPointer(int place, int slot) {
         long word = operations.block[place];
         if (SlotWord.hasPointers(word) || pointers.isBounded() && !SlotWord.isIndex(word)) {
-            pointers.keepNoted(operations.hash[place], word, slot, operations.era(place), operations.asked[place]);
+            pointers.keepNoted(
+                    operations.hash[place],
+                    word,
+                    slot,
+                    blockWrite.expirySeconds[place] != 0,
+                    operations.era(place),
+                    operations.asked[place]);
         }
     }
 
@@ -274,24 +360,10 @@ abstract class SetSteps implements RequestSteps {
         reclaimer.reclaim(word);
     }
 
-    /** Another session has changed the slot since: with a set of the same key, or by emptying it. */
-    private void lookAgain(int place) {
-        long bucket = operations.bucket(place);
-        int slot = operations.slot[place];
-        // Only in the same slot: if the key is in another slot now, it may have been there before.
-        if (Bucket.isAlone(bucket, slot, operations.hash[place])
-                && !SlotWord.isSame(Bucket.word(bucket, slot), operations.word[place])) {
-            operations.word[place] = Bucket.word(bucket, slot);
-            operations.step[place] = WINNER;
-            posts.readHeader(place, headBytes(place));
-        } else {
-            look(place, 0);
-        }
-    }
-
     /**
-     * This set counts as taking effect right before another set, but it must not precede a request that has looked at
-     * the object in between.
+     * The slot had the key's block when this set looked at it, and another request's block at the compare-and-swap. If
+     * that is another set's of the key, this set counts as taking effect right before that. But it must not precede a
+     * request that has looked at the object in between.
      */
     private void lost(int place) {
         if (headIsOfKey(place) && !BlockFormat.conditional(ALL, operations.head(place))) {
@@ -305,15 +377,14 @@ abstract class SetSteps implements RequestSteps {
     @Override
     public void again(int place) {
         switch (operations.step[place]) {
-            case SWAP -> {
+            case SWAP, BlockWrite.POINTER -> {
                 if (posts.found(place) == operations.word[place]) {
                     updated(place);
                 } else {
-                    resolveOr(place, false);
+                    resolveOr(place, operations.step[place] == SWAP ? RESOLVE_UPDATE : RESOLVE_POINTER);
                 }
             }
-            case RESOLVE_UPDATE -> resolveOr(place, false);
-            case RESOLVE_INSERT -> resolveOr(place, true);
+            case RESOLVE_UPDATE, RESOLVE_INSERT, RESOLVE_POINTER -> resolveOr(place, operations.step[place]);
             default -> {
                 leaveStep(place);
                 doubts.leave(place);
@@ -332,9 +403,9 @@ abstract class SetSteps implements RequestSteps {
     /** Whether a slot may name the request's block as a claim. */
     abstract boolean isClaimed(int place);
 
-    private void resolveOr(int place, boolean inserts) {
+    private void resolveOr(int place, int step) {
         if (doubts.swapUnknown(place)) {
-            resolve(place, inserts);
+            resolve(place, step);
         } else {
             goOnUnnamed(place);
         }
@@ -344,9 +415,15 @@ abstract class SetSteps implements RequestSteps {
      * Reads the bucket to find out what a compare-and-swap of unknown outcome has done: its slot tells, unless it has
      * changed since.
      */
-    final void resolve(int place, boolean inserts) {
-        operations.step[place] = inserts ? RESOLVE_INSERT : RESOLVE_UPDATE;
+    private void resolve(int place, int step) {
+        operations.step[place] = step;
+        blockWrite.byPointer[place] = false;
         posts.readBucket(place);
+    }
+
+    /** The same for the compare-and-swap of an insertion. */
+    final void resolveInsert(int place) {
+        resolve(place, RESOLVE_INSERT);
     }
 
     private void resolved(int place) {
@@ -357,7 +434,10 @@ abstract class SetSteps implements RequestSteps {
             return;
         }
         doubts.swapKnown(place);
-        if (!done) {
+        if (!done && operations.step[place] == RESOLVE_POINTER) {
+            // Its block, posted in the same list, may not be written either.
+            goOnUnnamed(place);
+        } else if (!done) {
             look(place, 0);
         } else if (operations.step[place] == RESOLVE_INSERT) {
             inserted(place);
@@ -371,7 +451,8 @@ abstract class SetSteps implements RequestSteps {
 
     @Override
     public void abandon(int place) {
-        if (operations.step[place] == SWAP && posts.found(place) == operations.word[place]) {
+        boolean swaps = operations.step[place] == SWAP || operations.step[place] == BlockWrite.POINTER;
+        if (swaps && posts.found(place) == operations.word[place]) {
             updated(place);
             return;
         }

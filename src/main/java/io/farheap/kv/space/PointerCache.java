@@ -46,8 +46,8 @@ import org.jspecify.annotations.Nullable;
  * rest of it; of a key that was found once the check does not match
  *  0  u64  check of the hash and of the words at 8 and 16
  *  8  u64  word of the slot
- * 16  u64  era above 4 bits of the slot's number; if pointers count for a time, 24 bits of the era and 36 of the time
- *          are above them, in units of 2^20 ns
+ * 16  u64  era above a bit that says whether the slot may have an expiry, and 4 bits of the slot's number; if pointers
+ *          count for a time, 24 bits of the era and 35 of the time are above them, in units of 2^20 ns
  * 24  u64  insert time of the object } in ticks, as the slot had them, or as this
  * 32  u64  time of its last access   } process has written them since
  * 40  u32  frequency
@@ -65,10 +65,12 @@ public final class PointerCache implements AutoCloseable {
     private static final int WAYS = 4;
     private static final long SET_BYTES = (long) WAYS * ENTRY_BYTES;
     private static final int SLOT_BITS = 4;
-    private static final int TIME_BITS = 36;
+    private static final int EXPIRES = 1 << SLOT_BITS;
+    private static final int LOW_BITS = SLOT_BITS + 1;
+    private static final int TIME_BITS = 35;
     private static final int TIME_UNIT_SHIFT = 20;
     private static final long TIME_MASK = (1L << TIME_BITS) - 1;
-    private static final long ERA_MASK = (1L << Long.SIZE - TIME_BITS - SLOT_BITS) - 1;
+    private static final long ERA_MASK = (1L << Long.SIZE - TIME_BITS - LOW_BITS) - 1;
     private static final int MOST_USED = 15;
     /** How often gets may find a block marked whose slot stays as it is, before the object is stored again. */
     private static final int MOST_MARKED = 64;
@@ -182,6 +184,7 @@ public final class PointerCache implements AutoCloseable {
     public static final class Found {
         private long word;
         private int slot;
+        private boolean expires;
 
         /** The word that names the block. */
         public long word() {
@@ -191,6 +194,11 @@ public final class PointerCache implements AutoCloseable {
         /** The slot of the key's bucket that had the word. */
         public int slot() {
             return slot;
+        }
+
+        /** Whether that slot may have an expiry. */
+        public boolean expires() {
+            return expires;
         }
     }
 
@@ -246,6 +254,7 @@ public final class PointerCache implements AutoCloseable {
         }
         found.word = word;
         found.slot = (int) seen & (1 << SLOT_BITS) - 1;
+        found.expires = (seen & EXPIRES) != 0;
         use(all, entry);
         return true;
     }
@@ -253,24 +262,37 @@ public final class PointerCache implements AutoCloseable {
     /** Whether a pointer was seen in an era, and not too long ago. */
     private boolean isOf(long seen, long era) {
         if (mostAgeNanos == 0) {
-            return seen >>> SLOT_BITS == era;
+            return seen >>> LOW_BITS == era;
         }
         long age = (clock.getAsLong() >>> TIME_UNIT_SHIFT) - seenAt(seen) & TIME_MASK;
         // It may be older by almost a unit.
-        return seen >>> SLOT_BITS + TIME_BITS == (era & ERA_MASK) && age + 1 << TIME_UNIT_SHIFT <= mostAgeNanos;
+        return seen >>> LOW_BITS + TIME_BITS == (era & ERA_MASK) && age + 1 << TIME_UNIT_SHIFT <= mostAgeNanos;
     }
 
     /** The time of a pointer, in units. */
     private static long seenAt(long seen) {
-        return seen >>> SLOT_BITS & TIME_MASK;
+        return seen >>> LOW_BITS & TIME_MASK;
     }
 
-    private long seen(int slot, long era, long asked) {
+    private long seen(int slot, boolean expires, long era, long asked) {
+        int low = (expires ? EXPIRES : 0) | slot;
         return mostAgeNanos == 0
-                ? era << SLOT_BITS | slot
-                : (era & ERA_MASK) << TIME_BITS + SLOT_BITS
-                        | (asked >>> TIME_UNIT_SHIFT & TIME_MASK) << SLOT_BITS
-                        | slot;
+                ? era << LOW_BITS | low
+                : (era & ERA_MASK) << TIME_BITS + LOW_BITS | (asked >>> TIME_UNIT_SHIFT & TIME_MASK) << LOW_BITS | low;
+    }
+
+    /** Whether a key's pointer is of an era and names the block that a word names: so that block is the key's. */
+    public boolean names(long hash, long era, long word) {
+        MemorySegment all = entries;
+        long entry = entry(all, hash);
+        if (entry == NONE) {
+            return false;
+        }
+        long rest = rest(entry);
+        long seen = all.get(JAVA_LONG, rest + SEEN);
+        return all.get(JAVA_LONG, rest + WORD) == word
+                && isOf(seen, era)
+                && all.get(JAVA_LONG, rest + CHECK) == check(hash, word, seen);
     }
 
     private static void use(MemorySegment all, long entry) {
@@ -351,17 +373,18 @@ public final class PointerCache implements AutoCloseable {
     }
 
     /** As below, if pointers do not count for a time. */
-    void keep(long hash, long word, int slot, long era, ObjectMetadata accesses) {
-        keep(hash, word, slot, era, 0, accesses);
+    void keep(long hash, long word, int slot, boolean expires, long era, ObjectMetadata accesses) {
+        keep(hash, word, slot, expires, era, 0, accesses);
     }
 
     /**
      * Keeps a pointer to an object whose word has {@linkplain SlotWord#withPointers pointers}, or any object if
      * pointers count for a time: its slot had that word at some time in the era.
      *
+     * @param expires whether the slot may have an expiry
      * @param asked the {@link #time} when the slot was asked, or earlier
      */
-    public void keep(long hash, long word, int slot, long era, long asked, ObjectMetadata accesses) {
+    public void keep(long hash, long word, int slot, boolean expires, long era, long asked, ObjectMetadata accesses) {
         MemorySegment all = entries;
         if (!mayKeep(all, hash, asked)) {
             return;
@@ -373,7 +396,7 @@ public final class PointerCache implements AutoCloseable {
         if (entry != NONE) {
             write(all, entry, accesses);
             all.set(JAVA_INT, entry + USED, Math.max(NOT_USED + 1, all.get(JAVA_INT, entry + USED)));
-            keep(all, entry, hash, word, seen(slot, era, asked));
+            keep(all, entry, hash, word, seen(slot, expires, era, asked));
         }
         unlock(all, hash);
     }
@@ -480,19 +503,19 @@ public final class PointerCache implements AutoCloseable {
     }
 
     /** As below, if pointers do not count for a time. */
-    void keepNoted(long hash, long word, int slot, long era) {
-        keepNoted(hash, word, slot, era, 0);
+    void keepNoted(long hash, long word, int slot, boolean expires, long era) {
+        keepNoted(hash, word, slot, expires, era, 0);
     }
 
     /** As {@link #keep} with the accesses that were noted, if the key is still known. It counts as no use of it. */
-    public void keepNoted(long hash, long word, int slot, long era, long asked) {
+    public void keepNoted(long hash, long word, int slot, boolean expires, long era, long asked) {
         MemorySegment all = entries;
         if (!mayKeep(all, hash, asked)) {
             return;
         }
         long entry = entry(all, hash);
         if (entry != NONE) {
-            keep(all, entry, hash, word, seen(slot, era, asked));
+            keep(all, entry, hash, word, seen(slot, expires, era, asked));
         }
         unlock(all, hash);
     }
@@ -515,7 +538,7 @@ public final class PointerCache implements AutoCloseable {
         return true;
     }
 
-    /** A pointer has led to no current object. The key is still known. */
+    /** A pointer has led to no current object, or is about to lead to none. The key is still known. */
     public void drop(long hash, long word) {
         MemorySegment all = entries;
         long entry = entry(all, hash);

@@ -207,6 +207,7 @@ public final class RequestColumns {
     public void knows(int place, long now) {
         // From here on the word may come back with another object.
         marked[place] = SlotWord.EMPTY;
+        fresh[place] = false;
         WORDS.setVolatile(era, place, now);
     }
 

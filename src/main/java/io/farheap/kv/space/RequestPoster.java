@@ -22,7 +22,7 @@ import java.util.concurrent.atomic.AtomicLongArray;
  */
 public final class RequestPoster {
 
-    private static final int MOST_OF_A_STEP = 3;
+    private static final int MOST_OF_A_STEP = 4;
     /** Hints: writes and additions for which no request waits. */
     public static final int HINTS = 64;
     /** How many hints are posted with one doorbell. */
@@ -73,6 +73,7 @@ public final class RequestPoster {
     private final long[] hintWords = new long[HINTS];
     private final long[] hintHashes = new long[HINTS];
     private final int[] hintSlots = new int[HINTS];
+    private final boolean[] hintExpires = new boolean[HINTS];
     private final long[] hintSeen = new long[HINTS];
 
     private final int[] freeHints = new int[HINTS];
@@ -87,6 +88,8 @@ public final class RequestPoster {
     private int waitingHints;
     private long skippedHints;
     private int lists;
+    /** Whether the step's list writes the block that its compare-and-swap names. */
+    private boolean naming;
 
     public RequestPoster(
             DeepQueue queue,
@@ -309,6 +312,36 @@ public final class RequestPoster {
         swap(place, bucketRegion(hash), space.shape().bucketAt(hash), slot, expected, value);
     }
 
+    /**
+     * Writes the request's block, and changes the word of the request's slot from the request's word to the block's, in
+     * one list: a connection executes the compare-and-swap behind the WRITEs and the mark. The word must have pointers,
+     * and its block must be one that {@link #mayMark}. As of {@link #swap}, but {@link #heldBack} also until the block
+     * is written, if that is on another server than the slot.
+     *
+     * @param bytes of the block that are used
+     */
+    public void writeAndSwap(int place, int bytes) {
+        operations.marked[place] = SlotWord.EMPTY;
+        // In between no other thread can replace a connection.
+        queue.enter();
+        beginList();
+        naming = true;
+        try {
+            writeBlock(place, bytes);
+            writeHash(place, operations.slot[place]);
+            swap(place, operations.slot[place], operations.word[place], operations.block[place]);
+        } finally {
+            naming = false;
+            endList();
+            queue.exit();
+        }
+    }
+
+    /** Whether the block of a word with pointers can be marked. */
+    public boolean mayMark(long word) {
+        return space.holdsBlock(word) && !space.isGone(space.serverOf(word)) && reach.block(word);
+    }
+
     /** Changes the word of a slot of any bucket. */
     public void swap(int place, RemoteRegion region, long bucketAt, int slot, long expected, long value) {
         operations.takes(place, expected);
@@ -341,6 +374,9 @@ public final class RequestPoster {
             if (space.mayBeRead(expected)) {
                 operations.troubles(place, RequestColumns.REFUSED);
                 operations.lost[place] = true;
+            } else if (naming) {
+                operations.marked[place] = expected;
+                operations.heldBack[place] = true;
             } else {
                 operations.marked[place] = expected;
                 note(
@@ -366,7 +402,8 @@ public final class RequestPoster {
                 return;
             }
             operations.marked[place] = expected;
-            int posting = blocks.server() != region.server() || queue.waiting()
+            boolean waits = blocks.server() != region.server() || naming && !mayFollowBlock(place, region);
+            int posting = waits || queue.waiting()
                     ? PostResult.FULL
                     : queue.compareAndSwapNow(
                             region, offset, expected, value, memory, RequestColumns.oldAt(place), SWAP_TAG | place);
@@ -378,6 +415,12 @@ public final class RequestPoster {
         } finally {
             queue.exit();
         }
+    }
+
+    /** Whether the connection to a region's server executes what is posted now behind the WRITE of the block. */
+    private boolean mayFollowBlock(int place, RemoteRegion region) {
+        return !operations.lost[place]
+                && space.regionOf(SlotWord.place(operations.block[place])).server() == region.server();
     }
 
     private int mark(int place, RemoteRegion blocks, long word) {
@@ -541,8 +584,10 @@ public final class RequestPoster {
     /**
      * A hint: says in the slot of a request's key that clients may keep pointers to its block, and keeps one when that
      * is done. What is known of the accesses has been noted.
+     *
+     * @param expires whether the slot may have an expiry
      */
-    public void hintPointers(int place, int slot, long word) {
+    public void hintPointers(int place, int slot, boolean expires, long word) {
         for (long underWay : hintWords) {
             if (underWay == word) {
                 return;
@@ -556,6 +601,7 @@ public final class RequestPoster {
         hintWords[hint] = word;
         hintHashes[hint] = hash;
         hintSlots[hint] = slot;
+        hintExpires[hint] = expires;
         hintSeen[hint] = operations.era(place);
         hint(hint, bucketRegion(hash), space.shape().bucketAt(hash) + Slot.offset(slot), SETS_POINTERS, 0);
     }
@@ -647,7 +693,8 @@ public final class RequestPoster {
         if (word != SlotWord.EMPTY
                 && outcome == Outcome.DONE
                 && SlotWord.isSame(NativeMemory.ALL.get(JAVA_LONG, hintsAddress + (long) hint * HINT_BYTES), word)) {
-            pointers.keepNoted(hintHashes[hint], SlotWord.withPointers(word), hintSlots[hint], hintSeen[hint]);
+            pointers.keepNoted(
+                    hintHashes[hint], SlotWord.withPointers(word), hintSlots[hint], hintExpires[hint], hintSeen[hint]);
         }
         hintEras.setRelease(hint, 0);
         freeHints[freeHintCount++] = hint;

@@ -65,18 +65,6 @@ class BucketTest {
     }
 
     @Test
-    void aSlotIsAloneIfNoOtherLiveOneHasItsFingerprint() {
-        live(5, KEY);
-        put(3, SlotWord.history(5, KeyHash.fingerprint(KEY)), KEY);
-        live(7, OTHER);
-        assertTrue(Bucket.isAlone(bucket, 5, KEY));
-        assertFalse(Bucket.isAlone(bucket, 3, KEY));
-        live(9, TWIN);
-        assertFalse(Bucket.isAlone(bucket, 5, KEY));
-        assertFalse(Bucket.isAlone(bucket, 9, KEY));
-    }
-
-    @Test
     void theOldestHistoryEntryIsFoundAlsoWhereTheNumbersWrap() {
         long newest = 3;
         put(2, SlotWord.history(newest - 1, 1), OTHER);

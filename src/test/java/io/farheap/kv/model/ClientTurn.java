@@ -144,16 +144,28 @@ final class ClientTurn {
                 own(operation.key());
                 write(operation.key(), operation.value(), operation.kind() == ModelOperation.Kind.ADD);
             }
-            readBucket();
+            if (setsByPointer()) {
+                put(ModelState.WORD, pointer());
+                goTo(ModelStep.SWAP_BY_POINTER);
+            } else {
+                readBucket();
+            }
         }
     }
 
     /** The step with which the next operation begins. */
     ModelStep firstStep() {
-        if (!getsByPointer()) {
+        if (!getsByPointer() && !setsByPointer()) {
             return ModelStep.BUCKET;
         }
-        return scenario.eras > 0 ? ModelStep.STAMP : ModelStep.POINTER;
+        if (scenario.eras > 0) {
+            return ModelStep.STAMP;
+        }
+        return getsByPointer() ? ModelStep.POINTER : ModelStep.SWAP_BY_POINTER;
+    }
+
+    private boolean setsByPointer() {
+        return operation().kind() == ModelOperation.Kind.SET && scenario.setsByPointer && hasPointer();
     }
 
     private boolean getsByPointer() {
@@ -230,11 +242,12 @@ final class ClientTurn {
         goTo(ModelStep.BUCKET);
     }
 
-    /** READs the bucket after a compare-and-swap that failed; the request keeps slot and word, too. */
-    void readBucketAfterSwap() {
+    /** READs the block of another request's word, which is in the slot now. */
+    void readOther(int word, ModelStep step) {
         state.clear(client, ModelState.COPIES, ModelState.MOST_SLOTS);
         flags(0);
-        goTo(ModelStep.SWAP_LOST);
+        put(ModelState.WORD, word);
+        goTo(step);
     }
 
     /** READs the bucket after the request's insertion, to remove duplicates. */
@@ -448,6 +461,16 @@ final class ClientTurn {
         if (step() == ModelStep.IDLE) {
             leaveOldEra();
         }
+    }
+
+    /** The slot that has a word, or {@link #NONE}. */
+    int slotWith(int word) {
+        for (int slot = 0; slot < scenario.slots; slot++) {
+            if (state.word(slot) == word) {
+                return slot;
+            }
+        }
+        return NONE;
     }
 
     /** Whether the client has a pointer to the operation's key, of the request's era, to a block that it reaches. */

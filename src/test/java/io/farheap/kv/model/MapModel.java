@@ -116,6 +116,11 @@ final class MapModel {
                         }
                     }
                 }
+                case STAMP -> {
+                    if (!turn.operation().kind().stores() || turn.freeBlock() != ClientTurn.NONE) {
+                        found(first);
+                    }
+                }
                 case TOUCH_BLOCK -> {
                     if (turn.get(ModelState.OWN) != ModelWord.EMPTY || turn.freeBlock() != ClientTurn.NONE) {
                         found(first);
@@ -140,9 +145,12 @@ final class MapModel {
             return;
         }
         ModelStep begins = turn.firstStep();
-        if (begins == ModelStep.STAMP || turn.isOut() && begins == ModelStep.BUCKET) {
+        boolean mayStore = !turn.operation().kind().stores() || turn.freeBlock() != ClientTurn.NONE;
+        if (begins == ModelStep.STAMP || turn.isOut() && begins != ModelStep.POINTER) {
             found(first);
-        } else if (!turn.operation().kind().stores() || turn.freeBlock() != ClientTurn.NONE) {
+        } else if (mayStore && begins == ModelStep.SWAP_BY_POINTER) {
+            found(first);
+        } else if (mayStore) {
             findUnread(first, begins == ModelStep.POINTER ? BLOCK_WORDS : scenario.slots);
         }
     }

@@ -202,9 +202,21 @@ class MapModelTest {
         ModelScenario scenario = new ModelScenario(1, 3)
                 .object(0, A, 1, 0)
                 .knows(0, 0)
+                .settingByTable()
                 .client(set(A, 2), get(A))
                 .client(set(A, 3));
         assertNeeds(ProtocolRule.POINTERS_ARE_TO_WHAT_A_SLOT_NAMED, scenario);
+    }
+
+    /** The other set may have ended before this one began. */
+    @Test
+    void aSetThatLosesByItsPointerMustNotCountAsReplacedAtOnce() {
+        ModelScenario scenario = new ModelScenario(1, 3)
+                .object(0, A, 1, 0)
+                .knows(0, 0)
+                .client(set(A, 2), get(A))
+                .client(set(A, 3));
+        assertNeeds(ProtocolRule.A_SET_THAT_LOSES_BY_A_POINTER_LOOKS, scenario);
     }
 
     @Test
@@ -279,6 +291,12 @@ class MapModelTest {
     @MethodSource("scenarios")
     void withAllRulesEveryAnswerIsRight(String name, ModelScenario scenario) {
         assertNothingWrong(scenario, MOST_STATES);
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("scenarios")
+    void ifSetsReadTheBucketEveryAnswerIsRight(String name, ModelScenario scenario) {
+        assertNothingWrong(scenario.settingByTable(), MOST_STATES);
     }
 
     @ParameterizedTest(name = "{0}")

@@ -17,6 +17,8 @@ final class ModelScenario {
     final Set<ProtocolRule> rules = EnumSet.allOf(ProtocolRule.class);
     /** Whether clients keep pointers. Without, nothing marks a block. */
     boolean pointers = true;
+    /** Whether sets swap by a kept pointer at once, rather than behind a READ of the bucket. */
+    boolean setsByPointer = true;
     /** The clients that keep pointers to what they set in each case, a bit each; the others if they had one. */
     int noting;
     /** Whether objects may be lost: there are evictions, or objects are crowded out. */
@@ -141,7 +143,13 @@ final class ModelScenario {
         return this;
     }
 
-    /** The protocol by which all gets use the table. */
+    /** The protocol by which sets READ the bucket, although they have a pointer: they may do both. */
+    ModelScenario settingByTable() {
+        setsByPointer = false;
+        return this;
+    }
+
+    /** The protocol by which all requests use the table. */
     ModelScenario byTable() {
         return only(ProtocolRule.OF_TABLE).withoutPointers();
     }

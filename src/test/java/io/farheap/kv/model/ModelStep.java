@@ -24,10 +24,12 @@ enum ModelStep {
     PROBE,
     /** READs the head of the block that is to be replaced, in one list with mark and compare-and-swap. */
     HEAD,
+    /** A set's mark and compare-and-swap by a kept pointer, in one list with the WRITE of its block. */
+    SWAP_BY_POINTER,
+    /** READs the block that the slot names instead of a kept pointer's. */
+    REPLACED,
     /** An update's compare-and-swap. */
     SWAP,
-    /** READs the bucket after a compare-and-swap that failed. */
-    SWAP_LOST,
     /** READs the block that another request has stored in the slot. */
     WINNER,
     /** An insertion's first access to the slot that it has chosen. */
@@ -69,6 +71,6 @@ enum ModelStep {
 
     /** Whether the step READs the bucket, a word at a time. */
     boolean readsBucket() {
-        return this == BUCKET || this == SWAP_LOST || this == INSERTED;
+        return this == BUCKET || this == INSERTED;
     }
 }

@@ -56,11 +56,6 @@ final class ModelWord {
         return word >> 4 & MOST_INCARNATION;
     }
 
-    /** Whether two words name one use of a block, one of them as a claim perhaps, or as one with pointers. */
-    static boolean sameBlock(int word, int other) {
-        return block(word) == block(other) && incarnation(word) == incarnation(other);
-    }
-
     /** The mark of a block that is not marked. */
     static int mark(int incarnation) {
         return incarnation << 1;

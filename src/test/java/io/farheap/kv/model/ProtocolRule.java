@@ -33,6 +33,11 @@ enum ProtocolRule {
      */
     NO_INSERTION_UNSEEN,
     /**
+     * A set that has found by a pointer that the slot has changed looks at the slot: the other set may have ended
+     * before this one began. Without it, it counts as taking effect right before the other.
+     */
+    A_SET_THAT_LOSES_BY_A_POINTER_LOOKS,
+    /**
      * A pointer that was last seen live in an older era is not used. Without it, pointers survive a segment that begins
      * again, and with that repeats incarnations.
      */

@@ -1,9 +1,10 @@
 package io.farheap.kv.model;
 
 /**
- * Sets and adds. An update marks the block that the key's slot names, makes sure of its key, and swaps the slot's word.
- * An insertion claims a slot, looks behind its claim, and turns the claim into the block's word; without that rule a
- * set inserts by one compare-and-swap and removes duplicates.
+ * Sets and adds. A set with a kept pointer marks its block and swaps the word of the slot that has it, before it READs
+ * anything. Any other update marks the block that the key's slot names, makes sure of its key, and swaps the slot's
+ * word. An insertion claims a slot, looks behind its claim, and turns the claim into the block's word; without that
+ * rule a set inserts by one compare-and-swap and removes duplicates.
  *
  * <p>Requests that meet another's claim do not wait: a request that waits and then removes the claim, or finds that it
  * has gone, does no more than one whose compare-and-swap comes late.
@@ -40,22 +41,25 @@ final class SetModel implements OperationModel {
 
     @Override
     public void bucketRead() {
-        switch (turn.step()) {
-            case SWAP_LOST -> lookAgain();
-            case INSERTED -> duplicates.begin();
-            default -> look(0);
+        if (turn.step() == ModelStep.INSERTED) {
+            duplicates.begin();
+        } else {
+            look(0);
         }
     }
 
     @Override
     public void access(int choice) {
         switch (turn.step()) {
+            case STAMP -> turn.stamped();
+            case SWAP_BY_POINTER -> swapByPointer();
             case TAKE_OUT -> takeOut();
             case CANDIDATE -> candidate(choice != 0);
             case PROBE -> probe();
             case HEAD -> head();
             case SWAP -> swap();
             case WINNER -> winner();
+            case REPLACED -> replaced();
             case CHOOSE -> {
                 turn.flags(0);
                 turn.choose(choice);
@@ -159,7 +163,7 @@ final class SetModel implements OperationModel {
     private void swap() {
         switch (turn.swap(turn.get(ModelState.OWN))) {
             case NOT_YET -> {}
-            case FAILED -> turn.readBucketAfterSwap();
+            case FAILED -> readOther(ModelStep.WINNER);
             case DONE -> {
                 if (turn.hasFlag(ClientTurn.PROVEN | ClientTurn.OF_KEY)) {
                     stored();
@@ -176,21 +180,44 @@ final class SetModel implements OperationModel {
         turn.end(ModelOperation.YES);
     }
 
-    /** If the slot has another set's object, this set counts as taking effect right before that. */
-    private void lookAgain() {
-        int slot = turn.get(ModelState.SLOT);
-        int now = turn.copy(slot);
-        int before = turn.get(ModelState.WORD);
-        boolean same = turn.has(ProtocolRule.ANNOUNCED_WORDS_ARE_THE_SAME) && ModelWord.sameBlock(now, before);
-        boolean other = now != before && !same;
-        if (ModelWord.isLive(now) && turn.isAlone(slot) && other && turn.reaches(now)) {
-            turn.put(ModelState.WORD, now);
-            turn.goTo(ModelStep.WINNER);
-        } else {
-            look(0);
+    /**
+     * The word may be in one slot at most, which is the pointer's: it has not come back in the era, so it has not come
+     * back in another slot either.
+     */
+    private void swapByPointer() {
+        int word = turn.get(ModelState.WORD);
+        int slot = Math.max(0, turn.slotWith(word));
+        turn.put(ModelState.SLOT, slot);
+        switch (turn.swap(slot, word, turn.get(ModelState.OWN))) {
+            case NOT_YET -> {}
+            case FAILED -> {
+                boolean looks = turn.has(ProtocolRule.A_SET_THAT_LOSES_BY_A_POINTER_LOOKS);
+                readOther(looks ? ModelStep.REPLACED : ModelStep.WINNER);
+            }
+            case DONE -> stored();
         }
     }
 
+    /** The compare-and-swap has found another word, which is the request's from then on. */
+    private void readOther(ModelStep step) {
+        int now = turn.state().word(turn.get(ModelState.SLOT));
+        if (ModelWord.isLive(now) && turn.reaches(now)) {
+            turn.readOther(now, step);
+        } else {
+            turn.readBucket();
+        }
+    }
+
+    private void replaced() {
+        if (turn.isOfKey(turn.body(turn.get(ModelState.WORD)))) {
+            turn.flags(ClientTurn.PROVEN);
+            turn.goTo(ModelStep.SWAP);
+        } else {
+            turn.readBucket();
+        }
+    }
+
+    /** If the slot has another set's object, this set counts as taking effect right before that. */
     private void winner() {
         int body = turn.body(turn.get(ModelState.WORD));
         if (turn.isOfKey(body) && !ModelWord.conditional(body)) {

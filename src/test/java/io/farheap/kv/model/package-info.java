@@ -16,7 +16,8 @@
  *
  * <p><b>Pointers.</b> Each client keeps one for each key: after a get by the table, of a slot that says that there may
  * be pointers, or behind a compare-and-swap by which the slot says so; and after a set, if it had one before. A change
- * of a slot that does not say so marks nothing, and fails if the slot says so by then.
+ * of a slot that does not say so marks nothing, and fails if the slot says so by then. A set with a pointer swaps the
+ * word before it reads anything, or reads the bucket: all scenarios are explored with either.
  *
  * <p><b>Eras and leases.</b> An era begins in each client at any moment, also with a request in flight, and has begun
  * when no request of an older one is in flight, as far as the services see: a get looks at the era in one step, and can
@@ -49,9 +50,10 @@
  *       would be right. The WRITE of a set's block comes before all READs of its bucket.
  *   <li>The phases of a sweep. That a client's pointers are of several sessions.
  *   <li>Expiry, values in pieces, conditions on versions, failed queue pairs and what resolves them.
- *   <li>The leased engine: {@code LeaseModelTest} has its leases, and models beside its server the rest, which run the
- *       product's own code: {@code ShardScenario} a shard and its clients, {@code EditionScenario} the servers of a map
- *       and who has which keys.
+ *   <li>The leased engine: {@code LeaseModelTest} has its leases. {@code ShardScenario} and {@code EditionScenario},
+ *       beside that engine's server, run the product's own code: a shard and its clients; and the servers of a map,
+ *       which of them has which keys, and processes that change that. No answer depends on reports, so no model has
+ *       them.
  * </ul>
  */
 package io.farheap.kv.model;

@@ -41,33 +41,47 @@ class PointerCacheTest {
     @Test
     void aPointerIsFoundInItsEraAlone() {
         assertFalse(pointers.find(1, ERA, found));
-        pointers.keep(1, word(9), 15, ERA, object);
+        pointers.keep(1, word(9), 15, false, ERA, object);
         assertTrue(pointers.find(1, ERA, found));
         assertEquals(word(9), found.word());
         assertEquals(15, found.slot());
+        assertFalse(found.expires());
         assertFalse(pointers.find(1, ERA + 1, found));
         assertFalse(pointers.find(1, ERA - 1, found));
         assertFalse(pointers.find(2, ERA, found));
         assertTrue(pointers.knows(1));
-        pointers.keep(1, word(9), 15, ERA + 1, object);
+        pointers.keep(1, word(9), 15, false, ERA + 1, object);
         assertTrue(pointers.find(1, ERA + 1, found));
     }
 
     @Test
     void whatIsKnownOfAccessesIsKept() {
-        pointers.keep(1, word(9), 0, ERA, object);
+        pointers.keep(1, word(9), 0, false, ERA, object);
         ObjectMetadata read = new ObjectMetadata();
         assertTrue(pointers.accesses(1, read));
         assertEquals(11, read.insertTime());
         assertEquals(12, read.lastAccess());
         assertEquals(13, read.frequency());
         pointers.noteAccesses(1, read.lastAccess(20));
-        pointers.keepNoted(1, word(10), 1, ERA);
+        pointers.keepNoted(1, word(10), 1, true, ERA);
         assertTrue(pointers.accesses(1, read.lastAccess(0)));
         assertEquals(20, read.lastAccess());
         assertTrue(pointers.find(1, ERA, found));
         assertEquals(word(10), found.word());
+        assertTrue(found.expires());
         assertFalse(pointers.accesses(2, read));
+    }
+
+    @Test
+    void aPointerNamesItsWordInItsEraAlone() {
+        pointers.keep(1, word(9), 15, true, ERA, object);
+        assertTrue(pointers.names(1, ERA, word(9)));
+        assertFalse(pointers.names(1, ERA, word(10)));
+        assertFalse(pointers.names(1, ERA + 1, word(9)));
+        assertFalse(pointers.names(2, ERA, word(9)));
+        pointers.drop(1, word(9));
+        assertFalse(pointers.names(1, ERA, word(9)));
+        assertFalse(pointers.names(1, ERA, 0));
     }
 
     @Test
@@ -81,7 +95,7 @@ class PointerCacheTest {
 
     @Test
     void aPointerThatLeadNowhereIsNotFoundAgain() {
-        pointers.keep(1, word(9), 0, ERA, object);
+        pointers.keep(1, word(9), 0, false, ERA, object);
         pointers.drop(1, word(8));
         assertTrue(pointers.find(1, ERA, found), "another word's");
         pointers.drop(1, word(9));
@@ -93,7 +107,7 @@ class PointerCacheTest {
     @Test
     void pointersThatAreUsedStay() {
         for (int hash = 1; hash <= 16; hash++) {
-            pointers.keep(hash, word(hash), 0, ERA, object);
+            pointers.keep(hash, word(hash), 0, false, ERA, object);
         }
         SplittableRandom random = new SplittableRandom(1);
         int kept = 0;
@@ -109,7 +123,7 @@ class PointerCacheTest {
     @Test
     void pointersThatAreNotUsedMakeRoom() {
         for (int hash = 1; hash <= 64; hash++) {
-            pointers.keep(hash, word(hash), 0, ERA, object);
+            pointers.keep(hash, word(hash), 0, false, ERA, object);
         }
         int keys = 0;
         for (int round = 0; round < 10; round++) {
@@ -125,7 +139,7 @@ class PointerCacheTest {
 
     @Test
     void anObjectThatStaysMarkedIsToBeStoredAgain() {
-        pointers.keep(1, word(9), 0, ERA, object);
+        pointers.keep(1, word(9), 0, false, ERA, object);
         for (int i = 1; i < 64; i++) {
             assertFalse(pointers.meetsMarked(1, word(9)));
         }
@@ -161,7 +175,7 @@ class PointerCacheTest {
         try (PointerCache without = new PointerCache(64, 0, System::nanoTime, none)) {
             assertFalse(without.note(1));
             assertFalse(without.note(1));
-            without.keep(1, word(9), 0, ERA, object);
+            without.keep(1, word(9), 0, false, ERA, object);
             assertFalse(without.find(1, ERA, found));
             assertFalse(without.holdsMemory());
         }
@@ -187,13 +201,13 @@ class PointerCacheTest {
             assertEquals(0, none.capacity());
             assertFalse(none.note(1));
             assertFalse(none.note(1));
-            none.keep(1, word(9), 0, ERA, object);
+            none.keep(1, word(9), 0, false, ERA, object);
             assertFalse(none.find(1, ERA, found));
         }
-        pointers.keep(1, word(9), 0, ERA, object);
+        pointers.keep(1, word(9), 0, false, ERA, object);
         pointers.stop();
         assertFalse(pointers.find(1, ERA, found));
-        pointers.keep(1, word(9), 0, ERA, object);
+        pointers.keep(1, word(9), 0, false, ERA, object);
         assertFalse(pointers.find(1, ERA, found));
         assertTrue(pointers.holdsMemory(), "a session may be using it");
         pointers.close();
@@ -225,7 +239,7 @@ class PointerCacheTest {
         try (PointerCache cache = bounded()) {
             long asked = cache.time();
             now += 3 * UNIT;
-            cache.keep(1, word(9), 15, ERA, asked, object);
+            cache.keep(1, word(9), 15, false, ERA, asked, object);
             assertTrue(cache.find(1, ERA, found));
             assertEquals(word(9), found.word());
             assertEquals(15, found.slot());
@@ -245,28 +259,28 @@ class PointerCacheTest {
         now = 5 * UNIT;
         try (PointerCache cache = bounded()) {
             long asked = cache.time();
-            cache.keep(1, word(9), 0, ERA, asked, object);
+            cache.keep(1, word(9), 0, false, ERA, asked, object);
             now += UNIT;
             long own = cache.time();
-            cache.keepNoted(1, word(10), 0, ERA, own);
+            cache.keepNoted(1, word(10), 0, false, ERA, own);
             now += UNIT;
             cache.changed(1, word(10));
             assertTrue(cache.find(1, ERA, found));
             assertEquals(word(10), found.word());
-            cache.keep(1, word(9), 0, ERA, asked, object);
-            cache.keep(1, word(9), 0, ERA, own, object);
-            cache.keepNoted(1, word(9), 0, ERA, own);
+            cache.keep(1, word(9), 0, false, ERA, asked, object);
+            cache.keep(1, word(9), 0, false, ERA, own, object);
+            cache.keepNoted(1, word(9), 0, false, ERA, own);
             assertTrue(cache.find(1, ERA, found));
             assertEquals(word(10), found.word());
             // One that was asked between the change's last operation and its end.
-            cache.keep(1, word(9), 0, ERA, own + UNIT / 2, object);
+            cache.keep(1, word(9), 0, false, ERA, own + UNIT / 2, object);
             cache.changed(1, SlotWord.EMPTY);
             assertFalse(cache.find(1, ERA, found));
             assertTrue(cache.knows(1));
             now += UNIT;
-            cache.keep(1, word(11), 0, ERA, cache.time(), object);
+            cache.keep(1, word(11), 0, false, ERA, cache.time(), object);
             assertTrue(cache.find(1, ERA, found));
-            cache.keep(1, word(10), 0, ERA, cache.time() - UNIT, object);
+            cache.keep(1, word(10), 0, false, ERA, cache.time() - UNIT, object);
             assertTrue(cache.find(1, ERA, found));
             assertEquals(word(11), found.word(), "what was asked earlier may be older");
         }
@@ -280,11 +294,11 @@ class PointerCacheTest {
             long asked = cache.time();
             now += UNIT;
             cache.changed(1, word(10));
-            cache.keep(1, word(9), 0, ERA, asked, object);
-            cache.keep(1, word(9), 0, ERA, now, object);
+            cache.keep(1, word(9), 0, false, ERA, asked, object);
+            cache.keep(1, word(9), 0, false, ERA, now, object);
             assertFalse(cache.find(1, ERA, found), "what was asked at the same moment of a coarse clock may be older");
             now += 2;
-            cache.keep(1, word(10), 0, ERA, cache.time(), object);
+            cache.keep(1, word(10), 0, false, ERA, cache.time(), object);
             assertTrue(cache.find(1, ERA, found));
         }
     }
@@ -307,7 +321,7 @@ class PointerCacheTest {
                     while (!over.get()) {
                         long asked = cache.time();
                         long seen = slot.get();
-                        cache.keep(1, word((int) seen), 0, ERA, asked, accesses);
+                        cache.keep(1, word((int) seen), 0, false, ERA, asked, accesses);
                     }
                 });
                 readers[i].start();
@@ -315,7 +329,7 @@ class PointerCacheTest {
             for (int change = 1; change <= 100_000; change++) {
                 long asked = cache.time();
                 slot.set(change);
-                cache.keepNoted(1, word(change), 0, ERA, asked);
+                cache.keepNoted(1, word(change), 0, false, ERA, asked);
                 cache.changed(1, word(change));
                 if (cache.find(1, ERA, found)) {
                     wrong += SlotWord.place(found.word()) == change ? 0 : 1;
@@ -341,7 +355,7 @@ class PointerCacheTest {
                 ObjectMetadata accesses = new ObjectMetadata();
                 for (int n = 0; n < 100_000; n++) {
                     int place = number << 20 | n;
-                    pointers.keep(1, word(place), place & 15, 1 + place % 1000, accesses);
+                    pointers.keep(1, word(place), place & 15, false, 1 + place % 1000, accesses);
                     long era = 1 + n % 1000;
                     if (pointers.find(1, era, mine)) {
                         long at = SlotWord.place(mine.word());

@@ -158,7 +158,7 @@ class EditionModelTest {
     /** The process uses a server that another one replaces, as the others have not heard of that process. */
     @Test
     void aProcessMustBeRegistered() {
-        assertNeeds(EditionModelTest::unregistered, EditionRule.ALL_ARE_IN_IT);
+        assertNeeds(EditionModelTest::unregistered, EditionRule.PROCESSES_ARE_REGISTERED);
     }
 
     private static EditionScenario unregistered() {

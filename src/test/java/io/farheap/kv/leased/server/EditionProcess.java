@@ -11,12 +11,10 @@ import io.farheap.kv.leased.format.ShardDirectory.Change;
 import io.farheap.kv.model.ModelOperation;
 import io.farheap.testing.ChoiceExplorer;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
-import java.util.SortedMap;
+import java.util.NavigableMap;
 import java.util.TreeMap;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 
 /**
  * A process that has a leased map open, or opens it, or changes its servers. It takes the steps of
@@ -359,11 +357,12 @@ final class EditionProcess {
      * Asks all servers that it reaches, one a step, those that have joined as far as others know them; and then
      * continues by what they have said, whatever they would say by then.
      */
-    private void ask(Consumer<SortedMap<Integer, Said>> then) {
+    private void ask(Consumer<NavigableMap<Integer, Said>> then) {
         ask(0, world.map.servers(), new TreeMap<>(), then);
     }
 
-    private void ask(int server, int servers, SortedMap<Integer, Said> said, Consumer<SortedMap<Integer, Said>> then) {
+    private void ask(
+            int server, int servers, NavigableMap<Integer, Said> said, Consumer<NavigableMap<Integer, Said>> then) {
         if (server == servers) {
             then.accept(said);
         } else if (!reaches(server)) {
@@ -384,22 +383,14 @@ final class EditionProcess {
         }
     }
 
-    private @Nullable Said used(SortedMap<Integer, Said> said) {
-        return world.rules.contains(EditionRule.ALL_ARE_IN_IT)
-                ? new ShardEditions(world.map, said).used()
-                : said.values().stream()
-                        .max(Comparator.comparingLong(Said::number))
-                        .orElse(null);
-    }
-
-    private boolean isAnyOfMade(SortedMap<Integer, Said> said) {
-        return !said.headMap(world.map.servers()).isEmpty();
+    private boolean isAnyOfMade(NavigableMap<Integer, Said> said) {
+        return !said.headMap(world.map.servers(), false).isEmpty();
     }
 
     /** Opens the map. */
     void open() {
         ask(said -> {
-            Said used = used(said);
+            Said used = new ShardEditions(world.map, said).used();
             if (used != null) {
                 register(used.id(), used.directory());
             } else if (isAnyOfMade(said)) {
@@ -413,7 +404,7 @@ final class EditionProcess {
     private void register(long of, ShardDirectory in) {
         for (int server = 0; server < in.servers(); server++) {
             int to = server;
-            if (in.isPresent(server) && world.rules.contains(EditionRule.ALL_ARE_IN_IT)) {
+            if (in.isPresent(server) && world.rules.contains(EditionRule.PROCESSES_ARE_REGISTERED)) {
                 steps.add(() -> {
                     if (!reaches(to) || !registered(to, of)) {
                         giveUp();
@@ -463,7 +454,7 @@ final class EditionProcess {
         sealed.clear();
     }
 
-    private ShardEditions.Next next(SortedMap<Integer, Said> said) {
+    private ShardEditions.Next next(NavigableMap<Integer, Said> said) {
         if (world.rules.contains(EditionRule.MORE_THAN_HALF_ANSWER)) {
             return new ShardEditions(world.map, said).next(EditionWorld.MOST_SERVERS);
         }
@@ -477,7 +468,7 @@ final class EditionProcess {
                 before, others, 0, others & ~before.retired(), List.copyOf(said.keySet()), number);
     }
 
-    private void replace(SortedMap<Integer, Said> said) {
+    private void replace(NavigableMap<Integer, Said> said) {
         ShardEditions.Next plan;
         try {
             plan = next(said);
@@ -585,7 +576,7 @@ final class EditionProcess {
             attach(server);
         }
         ask(said -> {
-            Said used = used(said);
+            Said used = new ShardEditions(world.map, said).used();
             if (used != null && used.id() != id) {
                 register(used.id(), used.directory());
             } else if (used == null && isAnyOfMade(said) && completes) {

@@ -12,8 +12,8 @@ enum EditionRule {
     WHAT_GOES_IS_DROPPED,
     /** No server has one range more before all have lost those that go elsewhere. */
     LOST_BEFORE_HAD,
-    /** A process uses an edition when all of its servers are in it, and the process is registered with each. */
-    ALL_ARE_IN_IT,
+    /** A process uses an edition when it is registered in it with all of its servers. */
+    PROCESSES_ARE_REGISTERED,
     /** A seal names the edition that its server has said. */
     SEALS_NAME_THE_EDITION
 }
