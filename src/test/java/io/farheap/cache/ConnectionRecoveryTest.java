@@ -198,6 +198,22 @@ class ConnectionRecoveryTest {
         assertEquals(0, valueAt(0), "a late operation of a connection that failed does nothing");
     }
 
+    /** The session takes what has failed on a connection after another thread has closed that connection. */
+    @Test
+    void whatFailedOnAConnectionThatIsClosedIsRepeatedElsewhere() {
+        buffer.segment().set(JAVA_LONG, 8, 5);
+        session.writeBlocking(0, buffer, 8, 8);
+        late();
+        for (int i = 0; i < 3; i++) {
+            read("read", 0);
+        }
+        fail(3);
+        cache.retire(cluster.address(0), moved -> {});
+        session.drain();
+        assertEquals(List.of("read ok", "read ok", "read ok"), ended);
+        assertEquals(5, buffer.segment().get(JAVA_LONG, 0));
+    }
+
     @Test
     void theFenceIsAskedForUntilItsAnswerComes() {
         lostAnswers.set(3);
