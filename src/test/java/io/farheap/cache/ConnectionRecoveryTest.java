@@ -226,6 +226,25 @@ class ConnectionRecoveryTest {
         assertEquals(0, valueAt(0));
     }
 
+    /** The next connection fails before the session has heard that it was made. */
+    @Test
+    void aWriteThatWasOnItsWayOnTheNextConnectionEndsToo() {
+        late();
+        write("first", 0, 1);
+        fail(1);
+        SessionFaults.awaitFailure(session.core(), 0);
+        session.poll();
+        SessionFaults.awaitConnected(session.core(), 0);
+        late();
+        write("second", 64, 2);
+        fail(1);
+        SessionFaults.awaitFailure(session.core(), 0);
+        session.drain();
+        assertEquals(2, ended.size());
+        assertTrue(ended.contains("first unknown"), ended.toString());
+        assertEquals(0, valueAt(0));
+    }
+
     @Test
     void anAtomicThatWasOnItsWayEndsAsUnknown() {
         late();

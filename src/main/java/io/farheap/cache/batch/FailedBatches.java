@@ -86,7 +86,7 @@ final class FailedBatches {
         }
         RequestFailure failure = new RequestFailure();
         if (request.write) {
-            failure.posted(lane.end);
+            failure.posted(lane.remote, lane.end);
         }
         return failure;
     }

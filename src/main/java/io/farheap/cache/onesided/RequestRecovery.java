@@ -172,7 +172,7 @@ public final class RequestRecovery {
             // Repeating it would fail the next connection, too.
             request.status = Status.LOST;
         } else if (status != QueueCompletions.NOT_POSTED && request.write) {
-            failure.posted(known.end);
+            failure.posted(known.server, known.end);
         }
     }
 
@@ -240,6 +240,7 @@ public final class RequestRecovery {
     /** @return whether it is settled */
     private boolean settle(PostedRequest request, RequestFailure failure, long now) {
         if (!failure.isOver()) {
+            failure.forEachAwaited(server -> askAgain(server, now));
             return false;
         }
         failure.settled = true;
@@ -261,6 +262,19 @@ public final class RequestRecovery {
             }
         }
         return true;
+    }
+
+    /**
+     * A request awaits the fence of an end of a server's. If its link counts as up, it failed again before this object
+     * had heard that it was made, so the failure was taken for the one before.
+     */
+    private void askAgain(RemoteServer server, long now) {
+        for (ServerLink link : links) {
+            if (link.server == server && server.lost() == null) {
+                fails(server, now);
+                return;
+            }
+        }
     }
 
     /** Ends at once, from now on, what is not posted. */

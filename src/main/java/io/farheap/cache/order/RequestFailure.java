@@ -1,9 +1,11 @@
 package io.farheap.cache.order;
 
 import io.farheap.connection.Connection;
+import io.farheap.remote.contract.RemoteServer;
 import io.farheap.remote.server.ServerAttachment;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,6 +13,8 @@ import org.jspecify.annotations.Nullable;
  * only when a connection fails.
  */
 public final class RequestFailure {
+
+    private record UnfencedEnd(RemoteServer server, ServerAttachment end) {}
 
     /** Null if the request was in a batch. */
     private final @Nullable Connection connection;
@@ -20,7 +24,7 @@ public final class RequestFailure {
     private final @Nullable RequestFailure earlier;
 
     /** The ends of the connections on which the request may have been done in part. */
-    private final List<ServerAttachment> unfenced = new ArrayList<>();
+    private final List<UnfencedEnd> unfenced = new ArrayList<>();
 
     private boolean elsewhere;
     private boolean posted;
@@ -52,10 +56,11 @@ public final class RequestFailure {
     }
 
     /** A work request that writes was posted: it may have taken effect, or may until the server's end is fenced. */
-    public void posted(ServerAttachment end) {
+    public void posted(RemoteServer server, ServerAttachment end) {
         posted = true;
-        if (!unfenced.contains(end)) {
-            unfenced.add(end);
+        UnfencedEnd each = new UnfencedEnd(server, end);
+        if (!unfenced.contains(each)) {
+            unfenced.add(each);
         }
     }
 
@@ -67,11 +72,16 @@ public final class RequestFailure {
     /** Whether nothing of the request can take effect any more: each end is fenced, or its lease is lost. */
     public boolean isOver() {
         for (int i = unfenced.size() - 1; i >= 0; i--) {
-            if (unfenced.get(i).isOver()) {
-                lost |= unfenced.remove(i).isLost();
+            if (unfenced.get(i).end.isOver()) {
+                lost |= unfenced.remove(i).end.isLost();
             }
         }
         return unfenced.isEmpty();
+    }
+
+    /** Passes on the servers of the ends that were not over when {@link #isOver} was asked last. */
+    public void forEachAwaited(Consumer<RemoteServer> consumer) {
+        unfenced.forEach(each -> consumer.accept(each.server));
     }
 
     /** Whether a lease was lost before, or with which, nothing of it could take effect any more. */
