@@ -245,6 +245,36 @@ class ConnectionRecoveryTest {
         assertEquals(0, valueAt(0));
     }
 
+    /**
+     * In batched mode a write that waits in an open batch is moved to the one-sided path, before a later one that is
+     * issued once another thread has replaced both connections.
+     */
+    @Test
+    void aWriteThatWasNotSentIsNotAppliedAfterALaterOne() {
+        int large = (int) OTHER / 2;
+        try (Buffer much = cache.allocate(large)) {
+            assertEquals(0, valueAt(0));
+            late();
+            assertTrue(session.read(OTHER - large, much, 0, large, (_, status) -> end("large", status), 0));
+            write("first", 0, 1);
+            if (!configuration.batched()) {
+                session.flush();
+            }
+            SessionFaults.awaitTaken(session, 2);
+            LateOperations.no();
+            SessionFaults.failOneSided(session.core(), 0);
+            SessionFaults.awaitFailure(session.core(), 0);
+            session.poll();
+            SessionFaults.awaitConnected(session.core(), 0);
+            write("second", 0, 2);
+            session.drain();
+            assertEquals(3, ended.size());
+            assertTrue(ended.contains("large ok") && ended.contains("second ok"), ended.toString());
+            assertTrue(ended.contains("first " + (configuration.batched() ? "ok" : "unknown")), ended.toString());
+            assertEquals(2, valueAt(0));
+        }
+    }
+
     @Test
     void anAtomicThatWasOnItsWayEndsAsUnknown() {
         late();

@@ -137,7 +137,12 @@ final class BatchLanes {
         }
     }
 
-    /** Whether lanes have been lost since the last call, so that their requests must be moved. */
+    /** Whether lanes have been lost whose requests must be moved before others are issued or posted. */
+    boolean fresh() {
+        return fresh;
+    }
+
+    /** As {@link #fresh}; the caller moves them now. */
     boolean takeFresh() {
         boolean some = fresh;
         if (some) {
@@ -148,32 +153,27 @@ final class BatchLanes {
 
     /**
      * The same in the other direction, before a lost one-sided write is called back: fails the rings to each server
-     * whose one-sided connection has failed.
+     * whose one-sided connection has failed. Their requests must be moved before another thread can replace both, or
+     * later ones would pass them on the new connections.
      */
     void loseBehindFailed() {
         for (BatchLane lane : lanes) {
             Connection connection = routes.connection(lane.server);
             if (connection != null && connection.failed() && !lane.connection.failed()) {
                 lane.connection.fail();
+                lose(lane);
             }
         }
     }
 
-    /**
-     * Takes the answers that have arrived.
-     *
-     * @return whether a connection has failed
-     */
-    boolean receive() {
-        boolean failed = false;
+    /** Takes the answers that have arrived, and loses the lanes whose connections have failed. */
+    void receive() {
         for (BatchLane lane : lanes) {
             lane.connection.receive();
             if (lane.connection.failed()) {
-                failed = true;
                 lose(lane);
             }
         }
-        return failed;
     }
 
     void send() {
@@ -200,7 +200,10 @@ final class BatchLanes {
         return patience;
     }
 
-    /** Whether a one-sided request has to wait for a request in a batch; if so, the batch is sent. */
+    /**
+     * Whether a one-sided request has to wait for a request in a batch; if so, the batch is sent. The next poll moves
+     * the requests of lost lanes, which may overlap it.
+     */
     boolean blocks(long address, long length) {
         for (BatchLane lane : lanes) {
             if (lane.connection.failed()) {
@@ -211,7 +214,7 @@ final class BatchLanes {
                 return true;
             }
         }
-        return false;
+        return fresh;
     }
 
     /** Describes the requests in batches, for messages. */

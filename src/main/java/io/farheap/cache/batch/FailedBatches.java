@@ -24,10 +24,14 @@ final class FailedBatches {
         this.engine = engine;
     }
 
-    /** Moves the requests of lanes that were lost since the last call. */
-    void move() {
+    /**
+     * Moves the requests of lanes that were lost since the last call.
+     *
+     * @return whether there were such lanes
+     */
+    boolean move() {
         if (!lanes.takeFresh()) {
-            return;
+            return false;
         }
         for (int i = 0; i < runs.runs(); i++) {
             BatchLane lane = runs.lane(i);
@@ -44,6 +48,8 @@ final class FailedBatches {
                 move(lane, runs.count(i), before);
             }
         }
+        engine.holdBehindAdopted();
+        return true;
     }
 
     private void move(BatchLane lane, long requests, long before) {

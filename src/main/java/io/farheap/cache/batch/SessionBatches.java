@@ -163,6 +163,29 @@ public final class SessionBatches implements RequestPath {
             @Nullable MemorySegment segment,
             Completion completion,
             long token) {
+        moveLost();
+        return accept(write, address, length, buffer, local, segment, completion, token);
+    }
+
+    /**
+     * Another thread may have replaced connections since the last poll: what was in batches there comes before what is
+     * issued now.
+     */
+    private void moveLost() {
+        if (lanes.fresh()) {
+            failed.move();
+        }
+    }
+
+    private boolean accept(
+            boolean write,
+            long address,
+            long length,
+            @Nullable RequestBuffer buffer,
+            long local,
+            @Nullable MemorySegment segment,
+            Completion completion,
+            long token) {
         Route route = routes.to(write, address, length);
         if (route == null || route.lane == null) {
             return direct(write, address, length, buffer, local, segment, completion, token);
@@ -286,6 +309,7 @@ public final class SessionBatches implements RequestPath {
             long local,
             Completion completion,
             long token) {
+        moveLost();
         if (!engine.issueAtomic(swap, address, compareOrAdd, value, buffer, local, completion, token)) {
             return false;
         }
@@ -304,6 +328,7 @@ public final class SessionBatches implements RequestPath {
             long local,
             Completion completion,
             long token) {
+        moveLost();
         boolean measured = lanes.allUp(length);
         boolean oneSided = measured && choice.oneSided(length);
         if (measured && choice.refuses(length, busy(oneSided))) {
@@ -383,7 +408,7 @@ public final class SessionBatches implements RequestPath {
     }
 
     private void issuePart(boolean write, long address, int length, RequestBuffer buffer, long at, int whole) {
-        if (!issue(write, address, length, buffer, at, null, parts, whole)
+        if (!accept(write, address, length, buffer, at, null, parts, whole)
                 && !direct(write, address, length, buffer, at, null, parts, whole)) {
             throw new AssertionError("no room for a record that was counted");
         }
@@ -392,12 +417,14 @@ public final class SessionBatches implements RequestPath {
     /** Takes answers, makes progress on the one-sided path, runs callbacks and sends batches that are due. */
     @Override
     public int poll() {
-        if (lanes.receive()) {
-            failed.move();
-        }
+        lanes.receive();
+        failed.move();
         if (engine.pending() > 0) {
             engine.advance();
             lanes.loseBehindFailed();
+            if (failed.move()) {
+                engine.advance();
+            }
         }
         int called = callbacks.run();
         for (BatchLane lane : lanes.all()) {

@@ -72,6 +72,8 @@ public final class SessionEngine implements RequestPath {
     private static final int LOOK = 1;
     /** Requests wait for a server, until {@link #lookAt} at most. */
     private static final int WAIT = 2;
+    /** How long a thread sleeps at most while there is something to look at. */
+    private static final long SOON_NANOS = 1_000_000;
 
     private final RegionTable table;
     private final int maxMessageBytes;
@@ -435,6 +437,15 @@ public final class SessionEngine implements RequestPath {
         return request.place;
     }
 
+    /**
+     * Holds the posted requests that overlap {@linkplain #adopt adopted} ones that were issued before: they may have
+     * been posted on another connection, and are called back after these.
+     */
+    public void holdBehindAdopted() {
+        holdFailed();
+        attention |= LOOK;
+    }
+
     private boolean preparesCopy(Request from) {
         if (from.segment == null) {
             return false;
@@ -554,7 +565,12 @@ public final class SessionEngine implements RequestPath {
 
     @Override
     public long longestSleep() {
-        return (attention & WAIT) == 0 ? 0 : Math.max(1, lookAt - recovery.now());
+        long wait = (attention & WAIT) == 0 ? Long.MAX_VALUE : Math.max(1, lookAt - recovery.now());
+        if ((attention & LOOK) != 0) {
+            // Found behind the last look, perhaps without an event that would wake the thread.
+            wait = Math.min(wait, SOON_NANOS);
+        }
+        return wait == Long.MAX_VALUE ? 0 : wait;
     }
 
     @Override
