@@ -87,16 +87,17 @@ class ConnectionRecoveryTest {
                 }));
         cluster.add(4);
         cluster.behind(server -> server).add(4);
-        open(Duration.ofHours(1));
+        open(Duration.ofHours(1), 1);
     }
 
-    private void open(Duration patience) {
+    private void open(Duration patience, int doorbellBatch) {
         cache = Cache.builder()
                 .capacity(2 * Cluster.REGION_BYTES)
                 .servers(cluster.addresses())
                 .device(TestDevice.client())
                 .configuration(configuration)
                 .patience(patience)
+                .doorbellBatch(doorbellBatch)
                 .create();
         session = cache.openSession();
         buffer = cache.allocate(4096);
@@ -275,6 +276,24 @@ class ConnectionRecoveryTest {
         }
     }
 
+    /** It waits in a list, or in a batch, when its region moves, and the later one goes to the region's new place. */
+    @Test
+    void aWriteThatWasNotPostedIsNotAppliedAfterALaterOneElsewhere() {
+        session.close();
+        cache.close();
+        open(Duration.ofHours(1), 4);
+        assertEquals(0, valueAt(0));
+        write("first", 0, 1);
+        SessionFaults.failConnection(session.core(), 0);
+        cache.migrate(0, cluster.address(1));
+        write("second", 0, 2);
+        session.flush();
+        session.drain();
+        assertEquals(2, ended.size());
+        assertTrue(ended.contains("second ok"), ended.toString());
+        assertEquals(2, valueAt(0));
+    }
+
     @Test
     void anAtomicThatWasOnItsWayEndsAsUnknown() {
         late();
@@ -328,7 +347,7 @@ class ConnectionRecoveryTest {
     void whatCannotBeSentInTimeIsUnreachable() {
         session.close();
         cache.close();
-        open(Duration.ZERO);
+        open(Duration.ZERO, 1);
         refuses.set(true);
         late();
         read("sent", 0);

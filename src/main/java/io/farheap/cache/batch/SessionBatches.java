@@ -97,6 +97,17 @@ public final class SessionBatches implements RequestPath {
         lanes.remove(server);
     }
 
+    /**
+     * Loses a server's lane if its connection has failed. Another thread that has found out calls this, before requests
+     * can take another way.
+     */
+    void loseFailed(int server) {
+        BatchLane lane = routes.lane(server);
+        if (lane != null && lane.connection.failed()) {
+            lanes.lose(lane);
+        }
+    }
+
     /** The connection to a server, or null. */
     public @Nullable BatchConnection connection(int server) {
         return lanes.connection(server);

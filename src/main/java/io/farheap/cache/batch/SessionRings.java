@@ -75,6 +75,8 @@ public final class SessionRings extends SessionLinks<ServerRing> {
     @Override
     public boolean usable(int server) {
         BatchConnection connection = batches.connection(server);
+        // A drain asks: behind it, requests may go to the region's new place.
+        batches.loseFailed(server);
         return connection != null && !connection.failed();
     }
 
@@ -100,6 +102,7 @@ public final class SessionRings extends SessionLinks<ServerRing> {
         BatchConnection connection = batches.connection(region.serverIndex());
         drainMark = connection.mark();
         boolean done = receive(connection);
+        batches.loseFailed(region.serverIndex());
         return connection.failed() ? Drain.UNKNOWN : done ? Drain.DONE : Drain.UNDER_WAY;
     }
 

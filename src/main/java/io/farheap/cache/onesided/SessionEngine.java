@@ -743,7 +743,7 @@ public final class SessionEngine implements RequestPath {
             }
             // Set before the call: if it throws, the next poll looks at the requests behind this one.
             attention |= LOOK;
-            if (request.failure != null && !request.write && held.isOvertaken(i)) {
+            if (request.failure != null && held.isOvertaken(i)) {
                 request.giveUp();
             } else if (poster.post(request) == PartPoster.PostProgress.NO_ROOM) {
                 return;

@@ -120,21 +120,22 @@ public final class HeldRequests {
     }
 
     /**
-     * Whether a write that was issued behind a READ which has failed, and overlaps it, may have taken effect already:
-     * then the READ cannot be repeated.
+     * Whether a request that was issued behind one which has failed, and overlaps it, may have taken effect already, and
+     * one of the two writes. Then a READ cannot be repeated, and a write that was never posted cannot be posted any
+     * more.
      *
-     * @param i the READ's index
+     * @param i the index of the request that has failed
      */
-    // A READ that has failed has a failure.
+    // A request that has failed has a failure.
     @SuppressWarnings("NullAway")
     public boolean isOvertaken(int i) {
-        PostedRequest read = get(i);
+        PostedRequest failed = get(i);
         for (int later = i + 1; later < count; later++) {
-            PostedRequest write = get(later);
-            if (write.write
-                    && write.posted > 0
-                    && write.overlaps(read.address, read.length)
-                    && (write.list || write.failure == null || !write.failure.isBehind(read.failure))) {
+            PostedRequest behind = get(later);
+            if ((failed.write || behind.write)
+                    && behind.posted > 0
+                    && behind.overlaps(failed.address, failed.length)
+                    && (behind.list || behind.failure == null || !behind.failure.isBehind(failed.failure))) {
                 return true;
             }
         }

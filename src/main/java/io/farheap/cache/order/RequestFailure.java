@@ -90,14 +90,15 @@ public final class RequestFailure {
     }
 
     /**
-     * Whether this request, a write, cannot have taken effect before another one, a READ that failed: it was fenced
-     * behind it on the same connection.
+     * Whether this request cannot have taken effect before an earlier one that failed: it was posted, or refused, behind
+     * it on the same connection. A write is fenced there behind a READ; behind a write that was never posted, nothing
+     * was.
      */
-    public boolean isBehind(RequestFailure read) {
+    public boolean isBehind(RequestFailure ahead) {
         if (connection == null || !whole || elsewhere) {
             return false;
         }
-        for (RequestFailure each = read; each != null; each = each.earlier) {
+        for (RequestFailure each = ahead; each != null; each = each.earlier) {
             if (connection == each.connection) {
                 return true;
             }

@@ -79,4 +79,17 @@ class HeldRequestsTest {
         held.remove(1);
         assertNull(read.failure);
     }
+
+    @Test
+    void aWriteThatWasNotPostedIsOvertakenByEachRequestThatMayHaveTakenEffect() {
+        PostedRequest write = hold(request(true, 0, 64), 1);
+        write.failure = new RequestFailure();
+        write.restart();
+        PostedRequest unposted = hold(request(false, 0, 64), 2);
+        unposted.restart();
+        hold(request(false, 64, 64), 3);
+        assertFalse(held.isOvertaken(0), "only by a later one that overlaps it and was posted");
+        hold(request(false, 56, 8), 4);
+        assertTrue(held.isOvertaken(0));
+    }
 }
