@@ -17,6 +17,7 @@ import io.farheap.testing.TestDevice;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -51,6 +52,12 @@ class ConnectionRecoveryTest {
     /** Calls to the first server that destroy an end, or make one, wait for this. */
     private volatile CountDownLatch fence = new CountDownLatch(0);
 
+    /** The end of the lease on the first server: that it is asked for, and what it waits for. */
+    private final CountDownLatch leaseEnds = new CountDownLatch(1);
+
+    private volatile CountDownLatch lease = new CountDownLatch(0);
+
+    private final AtomicInteger connects = new AtomicInteger();
     private final AtomicInteger fences = new AtomicInteger();
     private final AtomicInteger lostAnswers = new AtomicInteger();
     private final AtomicBoolean refuses = new AtomicBoolean();
@@ -75,6 +82,13 @@ class ConnectionRecoveryTest {
                         if (refuses.get()) {
                             throw new ControlException(ControlException.Code.UNAVAILABLE, "not now");
                         }
+                    }
+                    if (method.startsWith("connect")) {
+                        connects.incrementAndGet();
+                    }
+                    if (method.equals("closeLease")) {
+                        leaseEnds.countDown();
+                        lease.await();
                     }
                     Object answer = rest.call();
                     if (ends) {
@@ -110,6 +124,7 @@ class ConnectionRecoveryTest {
         LateOperations.no();
         refuses.set(false);
         fence.countDown();
+        lease.countDown();
         cache.close();
         cluster.close();
     }
@@ -213,6 +228,25 @@ class ConnectionRecoveryTest {
         session.drain();
         assertEquals(List.of("read ok", "read ok", "read ok"), ended);
         assertEquals(5, buffer.segment().get(JAVA_LONG, 0));
+    }
+
+    @Test
+    void noConnectionIsMadeToAServerThatTheCacheHasLeft() throws Exception {
+        assertEquals(0, valueAt(0));
+        late();
+        read("read", 0);
+        fail(1);
+        lease = new CountDownLatch(1);
+        CompletableFuture<Void> leaving =
+                CompletableFuture.runAsync(() -> cache.retire(cluster.address(0), moved -> {}));
+        leaseEnds.await();
+        int before = connects.get();
+        session.drain();
+        assertEquals(0, valueAt(0));
+        lease.countDown();
+        leaving.get();
+        assertEquals(List.of("read ok"), ended);
+        assertEquals(before, connects.get());
     }
 
     @Test

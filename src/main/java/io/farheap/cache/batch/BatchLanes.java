@@ -53,7 +53,8 @@ final class BatchLanes {
     @SuppressWarnings("NullAway")
     void remove(int server) {
         BatchLane removed = routes.lane(server);
-        lose(removed);
+        // The link is not missed: the caller replaces it, or leaves the server for good.
+        fail(removed);
         routes.lane(server, null);
         lanes = Arrays.stream(lanes).filter(lane -> lane != removed).toArray(BatchLane[]::new);
     }
@@ -127,14 +128,20 @@ final class BatchLanes {
      * the server before.
      */
     void lose(BatchLane lane) {
-        if (!lane.lost) {
-            lane.lost = true;
-            fresh = true;
-            oneSided.fail(lane.server);
-            if (lane.remote.lost() == null) {
-                recovery.miss(lane.remote);
-            }
+        if (fail(lane) && lane.remote.lost() == null) {
+            recovery.miss(lane.remote);
         }
+    }
+
+    /** @return false if it was lost before */
+    private boolean fail(BatchLane lane) {
+        if (lane.lost) {
+            return false;
+        }
+        lane.lost = true;
+        fresh = true;
+        oneSided.fail(lane.server);
+        return true;
     }
 
     /** Whether lanes have been lost whose requests must be moved before others are issued or posted. */

@@ -38,7 +38,7 @@ import org.jspecify.annotations.Nullable;
  * </ul>
  *
  * <p><b>Threads.</b> The session's thread inside its gate, or another that has claimed it, but for the virtual thread,
- * which adds to {@link #made} and wakes the session.
+ * which adds to {@link #made} and wakes the session, and threads that leave a server, which add to {@link #left}.
  */
 public final class RequestRecovery {
 
@@ -67,6 +67,8 @@ public final class RequestRecovery {
 
     private final List<ServerLink> links = new ArrayList<>();
     private final Queue<MadeLink> made = new ConcurrentLinkedQueue<>();
+    /** Servers that the session has left. */
+    private final Queue<RemoteServer> left = new ConcurrentLinkedQueue<>();
     /** Requests that have failed and wait for their work requests, for a fence, or to be posted again. */
     private final List<PostedRequest> failed = new ArrayList<>();
 
@@ -95,6 +97,12 @@ public final class RequestRecovery {
     /** A fence has been executed, or a connection made. Any thread. */
     public void tell() {
         news.run();
+    }
+
+    /** The session has left a server for good, and connects to it no more. Any thread. */
+    void forget(RemoteServer server) {
+        left.add(server);
+        tell();
     }
 
     /** Notes a connection that is used from now on. */
@@ -197,6 +205,10 @@ public final class RequestRecovery {
     void look(long now) {
         for (MadeLink each = made.poll(); each != null; each = made.poll()) {
             each.link.recovery.ended(each.made, now);
+        }
+        for (RemoteServer each = left.poll(); each != null; each = left.poll()) {
+            RemoteServer gone = each;
+            links.removeIf(link -> link.server == gone);
         }
         for (ServerLink link : links) {
             if (link.recovery.isDown() && link.server.lost() != null) {

@@ -87,6 +87,11 @@ public final class SessionConnections extends SessionLinks<ServerConnection> {
     }
 
     @Override
+    public void abandoned(RemoteServer server) {
+        recovery.forget(server);
+    }
+
+    @Override
     public void wake() {
         recovery.tell();
     }
