@@ -10,6 +10,7 @@ import io.farheap.cache.contract.CacheConfiguration;
 import io.farheap.cache.contract.CacheException;
 import io.farheap.cache.contract.Status;
 import io.farheap.control.ControlException;
+import io.farheap.remote.contract.RemoteServer;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
 import io.farheap.testing.PlaneProxy;
@@ -58,6 +59,7 @@ class ConnectionRecoveryTest {
     private volatile CountDownLatch lease = new CountDownLatch(0);
 
     private final AtomicInteger connects = new AtomicInteger();
+    private final AtomicInteger refused = new AtomicInteger();
     private final AtomicInteger fences = new AtomicInteger();
     private final AtomicInteger lostAnswers = new AtomicInteger();
     private final AtomicBoolean refuses = new AtomicBoolean();
@@ -80,6 +82,7 @@ class ConnectionRecoveryTest {
                     if (ends || method.equals("connect")) {
                         fence.await();
                         if (refuses.get()) {
+                            refused.incrementAndGet();
                             throw new ControlException(ControlException.Code.UNAVAILABLE, "not now");
                         }
                     }
@@ -247,6 +250,30 @@ class ConnectionRecoveryTest {
         leaving.get();
         assertEquals(List.of("read ok"), ended);
         assertEquals(before, connects.get());
+    }
+
+    /** The session's own next attempt is not due for long, but a migration, for example, has connected it. */
+    @Test
+    void aConnectionThatAnotherThreadMadeIsUsedAtOnce() {
+        RemoteServer server = ((RegionCache) cache).table().get(0).copy().server();
+        refuses.set(true);
+        fail(0);
+        write("write", 0, 1);
+        session.flush();
+        while (refused.get() < 6) {
+            session.poll();
+        }
+        refuses.set(false);
+        SessionFaults.posting(session.core()).participant.ensureConnected(server);
+        if (SessionFaults.posting(session.core()) == session.core()) {
+            late();
+            session.poll();
+            LateOperations.no();
+            assertEquals(1, SessionFaults.oneSidedInFlight(session.core(), 0));
+            SessionFaults.failConnection(session.core(), 0);
+        }
+        session.drain();
+        assertEquals(1, ended.size());
     }
 
     @Test

@@ -60,6 +60,16 @@ final class SessionFaults {
         }
     }
 
+    /** How many one-sided operations of a session are on their way to a server. */
+    static int oneSidedInFlight(SessionCore session, int server) {
+        session.admission.gate().claim();
+        try {
+            return oneSided(session, server).inFlight();
+        } finally {
+            session.admission.gate().unclaim();
+        }
+    }
+
     /** Returns when the session has connections to a server that have not failed. It is not polled meanwhile. */
     static void awaitConnected(SessionCore session, int server) {
         SessionCore posting = posting(session);

@@ -129,6 +129,9 @@ final class BatchLanes {
      */
     void lose(BatchLane lane) {
         if (fail(lane) && lane.remote.lost() == null) {
+            if (lane.connection.hasWorked()) {
+                recovery.works(lane.remote);
+            }
             recovery.miss(lane.remote);
         }
     }

@@ -53,6 +53,8 @@ public final class SessionRings extends SessionLinks<ServerRing> {
     @Override
     public void use(RemoteServer server, ServerRing made) {
         batches.add(server, made);
+        // As for a connection.
+        recovery.tell();
     }
 
     @Override

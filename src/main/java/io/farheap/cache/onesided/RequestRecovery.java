@@ -128,12 +128,18 @@ public final class RequestRecovery {
         fails(server, now());
     }
 
-    private LinkRecovery fails(RemoteServer server, long now) {
-        LinkRecovery recovery = recovery(server, now);
-        if (recovery.fails(now)) {
+    /** A link that has failed, or is about to be missed, has carried more than what failed. */
+    public void works(RemoteServer server) {
+        LinkRecovery recovery = recovery(server, now());
+        if (!recovery.isDown()) {
+            recovery.works();
+        }
+    }
+
+    private void fails(RemoteServer server, long now) {
+        if (recovery(server, now).fails(now)) {
             server.doubt();
         }
-        return recovery;
     }
 
     private LinkRecovery recovery(RemoteServer server, long now) {
@@ -158,13 +164,10 @@ public final class RequestRecovery {
     void fails(PostedRequest request, Connection connection, int status, boolean whole) {
         KnownEnd known = ends[connection.number()];
         if (known.server.lost() == null) {
-            long now = now();
-            LinkRecovery recovery = recovery(known.server, now);
-            if (!recovery.isDown() && connection.taken() > 1) {
-                // It has carried more than what failed.
-                recovery.works();
+            if (connection.taken() > 1) {
+                works(known.server);
             }
-            fails(known.server, now);
+            miss(known.server);
         }
         RequestFailure failure = request.failure;
         if (failure == null || failure.settled) {
