@@ -18,6 +18,9 @@ import io.farheap.tier.handle.SlotQueue;
 /** Requests of one thread to a {@link FarDevice}: a session of its cache. */
 final class FarHandle extends BaseHandle implements Completion {
 
+    /** How long a thread that waits pauses before appends are sent again: their server may be away for long. */
+    private static final long PAUSE_NANOS = 1_000_000;
+
     private final FarLog log;
     private final CacheSession session;
     private final PendingAppends appends;
@@ -33,6 +36,8 @@ final class FarHandle extends BaseHandle implements Completion {
     private boolean calling;
     /** The cache is closed. */
     private boolean lost;
+    /** The handle is closing, so that nothing is sent again. */
+    private boolean ending;
 
     FarHandle(Device device, Registry registry, FarLog log, Cache cache, int requests) {
         super(device, registry, requests);
@@ -120,7 +125,7 @@ final class FarHandle extends BaseHandle implements Completion {
     public void completed(long token, int status) {
         int slot = (int) token;
         sent[slot] = false;
-        if (repeats(status) && slots.kind[slot] == RequestSlots.APPEND) {
+        if (!ending && repeats(status) && slots.kind[slot] == RequestSlots.APPEND) {
             again.add(slot);
             return;
         }
@@ -145,7 +150,7 @@ final class FarHandle extends BaseHandle implements Completion {
 
     /**
      * Whether an append that has ended so is sent again: its bytes are the same, and its place has no other writer. If
-     * its server is gone, the lease ends, and the append is lost.
+     * its server is gone, the lease ends, and the append is lost. It fails if the handle is closed meanwhile.
      */
     private static boolean repeats(int status) {
         return status == Status.UNKNOWN || status == Status.UNREACHABLE;
@@ -207,7 +212,11 @@ final class FarHandle extends BaseHandle implements Completion {
 
     @Override
     protected void sleep() {
-        if (!ended.isEmpty() || !again.isEmpty() || lost) {
+        if (!ended.isEmpty() || lost) {
+            return;
+        }
+        if (!again.isEmpty()) {
+            Uninterruptibles.parkNanos(this, PAUSE_NANOS);
             return;
         }
         sleeping = true;
@@ -224,6 +233,14 @@ final class FarHandle extends BaseHandle implements Completion {
     protected void released() {
         if (!lost) {
             session.release();
+        }
+    }
+
+    @Override
+    protected void beginEnd() {
+        ending = true;
+        while (!again.isEmpty()) {
+            endWith(again.remove(), IoStatus.FAILED);
         }
     }
 

@@ -152,6 +152,20 @@ class FarDeviceTest extends BoundedDeviceContract {
     }
 
     @Test
+    @Needs(Need.SOFTVERBS)
+    void closingEndsAnAppendWhoseServerCannotBeReached() {
+        Calls appends = new Calls();
+        SoftverbsFaults.link(false);
+        try {
+            assertTrue(handle.append(0, memory, 0, 64, appends, 1));
+            handle.close();
+        } finally {
+            SoftverbsFaults.link(true);
+        }
+        assertEquals(IoStatus.FAILED, appends.status(1));
+    }
+
+    @Test
     void whatIsInAClosedCacheIsLost() {
         append(0, SEGMENT);
         Calls reads = new Calls();
