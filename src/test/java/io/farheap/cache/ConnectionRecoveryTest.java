@@ -276,6 +276,29 @@ class ConnectionRecoveryTest {
         assertEquals(1, ended.size());
     }
 
+    /** One request waits for its server; half of all requests is the most that a request for many records may have. */
+    @Test
+    void aRequestForManyRecordsElsewhereDoesNotWait() {
+        refuses.set(true);
+        fail(0);
+        write("waits", 0, 1);
+        int records = configuration.batched() ? 128 : 256;
+        long[] addresses = new long[records];
+        for (int i = 0; i < records; i++) {
+            addresses[i] = OTHER + 8L * i;
+        }
+        while (!session.readAll(addresses, records, buffer, 2048, 8, (_, status) -> end("many", status), 0)) {
+            session.poll();
+        }
+        while (ended.isEmpty()) {
+            session.poll();
+        }
+        assertEquals(List.of("many ok"), ended);
+        refuses.set(false);
+        session.drain();
+        assertEquals(List.of("many ok", "waits ok"), ended);
+    }
+
     @Test
     void theFenceIsAskedForUntilItsAnswerComes() {
         lostAnswers.set(3);

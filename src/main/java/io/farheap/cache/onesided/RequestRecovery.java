@@ -217,8 +217,18 @@ public final class RequestRecovery {
             if (link.recovery.isDown() && link.server.lost() != null) {
                 link.recovery.giveUp();
             } else if (link.recovery.begins(now)) {
-                Thread.ofVirtual().name("farheap-reconnect").start(() -> make(link));
+                begin(link);
             }
+        }
+    }
+
+    private void begin(ServerLink link) {
+        try {
+            Thread.ofVirtual().name("farheap-reconnect").start(() -> make(link));
+        } catch (Throwable e) {
+            made.add(new MadeLink(link, false));
+            tell();
+            throw e;
         }
     }
 

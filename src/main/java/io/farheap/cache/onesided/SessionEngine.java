@@ -270,7 +270,7 @@ public final class SessionEngine implements RequestPath {
                 return true;
             }
         }
-        return enqueue(write, address, length, buffer, local, segment, completion, token);
+        return enqueue(false, write, address, length, buffer, local, segment, completion, token);
     }
 
     /**
@@ -337,12 +337,12 @@ public final class SessionEngine implements RequestPath {
         if (postAllAtOnce(write, addresses, count, length, buffer, local, completion, token)) {
             return true;
         }
-        if (!hasRoomFor(count)) {
+        if (parts.full() || !hasRoomFor(write, addresses, count, length)) {
             return false;
         }
         int whole = parts.begin(count, write, completion, token);
         for (int i = 0; i < count; i++) {
-            if (!enqueue(write, addresses[i], length, buffer, local + (long) i * length, null, parts, whole)) {
+            if (!enqueue(true, write, addresses[i], length, buffer, local + (long) i * length, null, parts, whole)) {
                 throw new AssertionError("no room for a record that was counted");
             }
         }
@@ -364,7 +364,7 @@ public final class SessionEngine implements RequestPath {
             Completion completion,
             long token) {
         if (!order.isPosted()
-                || held.count() > 0
+                || isBehindHeld(addresses, count, length)
                 || !order.hasRoomFor(count)
                 || count > requests.room()
                 || poster.hasBarrier()
@@ -394,7 +394,7 @@ public final class SessionEngine implements RequestPath {
         if (!order.hasRoomFor(1)) {
             return false;
         }
-        PostedRequest request = take(true, address, Long.BYTES, buffer, local, null, completion, token);
+        PostedRequest request = take(false, true, address, Long.BYTES, buffer, local, null, completion, token);
         if (request == null) {
             return false;
         }
@@ -465,7 +465,9 @@ public final class SessionEngine implements RequestPath {
         attention |= LOOK;
     }
 
+    /** @param counted as for {@link #take} */
     private boolean enqueue(
+            boolean counted,
             boolean write,
             long address,
             long length,
@@ -474,13 +476,40 @@ public final class SessionEngine implements RequestPath {
             @Nullable MemorySegment segment,
             Completion completion,
             long token) {
-        PostedRequest request = take(write, address, length, buffer, local, segment, completion, token);
+        PostedRequest request = take(counted, write, address, length, buffer, local, segment, completion, token);
         if (request == null) {
             return false;
         }
         request.time(latency);
         enqueue(request);
         return true;
+    }
+
+    /** As {@link #hasRoomFor(int)}, but beyond the limit of held requests only those count that would be held now. */
+    private boolean hasRoomFor(boolean write, long[] addresses, int count, int length) {
+        if (hasRoomFor(count)) {
+            return true;
+        }
+        if (!order.hasRoomFor(count) || count > requests.room()) {
+            return false;
+        }
+        int waiting = 0;
+        for (int i = 0; i < count; i++) {
+            waiting += waits(write, addresses[i], length) ? 1 : 0;
+        }
+        return waiting == 0 || held.count() + waiting <= heldLimit;
+    }
+
+    private boolean isBehindHeld(long[] addresses, int count, int length) {
+        if (held.count() == 0) {
+            return false;
+        }
+        for (int i = 0; i < count; i++) {
+            if (held.overlaps(addresses[i], length, order.tail())) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private boolean isBehindHeld(long address, long length) {
@@ -490,9 +519,11 @@ public final class SessionEngine implements RequestPath {
     /**
      * Takes a place for a request that is not queued yet.
      *
+     * @param counted whether the caller has found room for it
      * @return null if there is no place, or if the request would have to be held and too many are
      */
     private @Nullable PostedRequest take(
+            boolean counted,
             boolean write,
             long address,
             long length,
@@ -501,7 +532,7 @@ public final class SessionEngine implements RequestPath {
             @Nullable MemorySegment segment,
             Completion completion,
             long token) {
-        if (held.count() >= heldLimit && waits(write, address, length)) {
+        if (!counted && held.count() >= heldLimit && waits(write, address, length)) {
             return null;
         }
         if (segment != null) {
