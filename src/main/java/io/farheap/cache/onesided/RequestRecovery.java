@@ -30,7 +30,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <ul>
  *   <li>What has not been posted waits for the connection, for the cache's patience at most, and then ends as
- *       {@link Status#UNREACHABLE}.
+ *       {@link Status#UNREACHABLE}; so does a write that was never posted if a later request that it overlaps may have
+ *       taken effect already.
  *   <li>A READ is posted again, unless a later write of the session that it overlaps may have taken effect already:
  *       then it ends as {@link Status#UNREACHABLE}, too.
  *   <li>A write or an atomic that was posted ends behind the fence, as {@link Status#UNKNOWN}; or as
