@@ -6,8 +6,8 @@ import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The memory keys, and the lengths, of a connection's operations that have not been taken. Used by the owner's thread, or by one that
- * keeps it out.
+ * The memory keys, and the lengths, of a connection's operations that have not been taken. Used by the owner's thread,
+ * or by one that keeps it out.
  */
 public final class OutstandingKeys {
 
@@ -63,8 +63,8 @@ public final class OutstandingKeys {
     }
 
     /**
-     * Copies the keys and the lengths: nothing is posted any more, and closing the connection frees the work requests, while some
-     * operations that have ended may not have been taken.
+     * Copies the keys and the lengths: nothing is posted any more, and closing the connection frees the work requests,
+     * while some operations that have ended may not have been taken.
      */
     public void keep() {
         int slots = ring.slots();

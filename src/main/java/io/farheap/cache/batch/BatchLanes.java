@@ -53,8 +53,7 @@ final class BatchLanes {
     @SuppressWarnings("NullAway")
     void remove(int server) {
         BatchLane removed = routes.lane(server);
-        // The link is not missed: the caller replaces it, or leaves the server for good.
-        fail(removed);
+        lose(removed);
         routes.lane(server, null);
         lanes = Arrays.stream(lanes).filter(lane -> lane != removed).toArray(BatchLane[]::new);
     }
@@ -128,23 +127,18 @@ final class BatchLanes {
      * the server before.
      */
     void lose(BatchLane lane) {
-        if (fail(lane) && lane.remote.lost() == null) {
+        if (lane.lost) {
+            return;
+        }
+        lane.lost = true;
+        fresh = true;
+        oneSided.fail(lane.server);
+        if (lane.remote.lost() == null) {
             if (lane.connection.hasWorked()) {
                 recovery.works(lane.remote);
             }
             recovery.miss(lane.remote);
         }
-    }
-
-    /** @return false if it was lost before */
-    private boolean fail(BatchLane lane) {
-        if (lane.lost) {
-            return false;
-        }
-        lane.lost = true;
-        fresh = true;
-        oneSided.fail(lane.server);
-        return true;
     }
 
     /** Whether lanes have been lost whose requests must be moved before others are issued or posted. */

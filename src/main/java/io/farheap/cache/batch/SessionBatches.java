@@ -51,6 +51,8 @@ public final class SessionBatches implements RequestPath {
     private final BatchLanes lanes;
     private final BatchCallbacks callbacks;
     private final FailedBatches failed;
+    /** Whether the records of a request are being issued. */
+    private boolean dividing;
 
     /**
      * @param oneSided through which the engine posts
@@ -174,29 +176,9 @@ public final class SessionBatches implements RequestPath {
             @Nullable MemorySegment segment,
             Completion completion,
             long token) {
-        moveLost();
-        return accept(write, address, length, buffer, local, segment, completion, token);
-    }
-
-    /**
-     * Another thread may have replaced connections since the last poll: what was in batches there comes before what is
-     * issued now.
-     */
-    private void moveLost() {
         if (lanes.fresh()) {
-            failed.move();
+            moveLost();
         }
-    }
-
-    private boolean accept(
-            boolean write,
-            long address,
-            long length,
-            @Nullable RequestBuffer buffer,
-            long local,
-            @Nullable MemorySegment segment,
-            Completion completion,
-            long token) {
         Route route = routes.to(write, address, length);
         if (route == null || route.lane == null) {
             return direct(write, address, length, buffer, local, segment, completion, token);
@@ -246,6 +228,16 @@ public final class SessionBatches implements RequestPath {
             connection.send();
         }
         return true;
+    }
+
+    /**
+     * Another thread may have replaced connections since the last poll: what was in batches there comes before what is
+     * issued now. Not between the records of a request: they have been counted.
+     */
+    private void moveLost() {
+        if (!dividing) {
+            failed.move();
+        }
     }
 
     /** Issues a record that would fit into a batch as a one-sided request. */
@@ -320,7 +312,9 @@ public final class SessionBatches implements RequestPath {
             long local,
             Completion completion,
             long token) {
-        moveLost();
+        if (lanes.fresh()) {
+            moveLost();
+        }
         if (!engine.issueAtomic(swap, address, compareOrAdd, value, buffer, local, completion, token)) {
             return false;
         }
@@ -339,7 +333,9 @@ public final class SessionBatches implements RequestPath {
             long local,
             Completion completion,
             long token) {
-        moveLost();
+        if (lanes.fresh()) {
+            moveLost();
+        }
         boolean measured = lanes.allUp(length);
         boolean oneSided = measured && choice.oneSided(length);
         if (measured && choice.refuses(length, busy(oneSided))) {
@@ -352,20 +348,25 @@ public final class SessionBatches implements RequestPath {
             return false;
         }
         int whole = parts.begin(count, write, completion, token);
-        if (engine.pending() > 0 || !groups.find(routes, addresses, count, length)) {
-            for (int i = 0; i < count; i++) {
-                issuePart(write, addresses[i], length, buffer, local + (long) i * length, whole);
+        dividing = true;
+        try {
+            if (engine.pending() > 0 || !groups.find(routes, addresses, count, length)) {
+                for (int i = 0; i < count; i++) {
+                    issuePart(write, addresses[i], length, buffer, local + (long) i * length, whole);
+                }
+                return true;
+            }
+            if (measured) {
+                choice.issued(length, count);
+            }
+            for (BatchLane lane : lanes.all()) {
+                groups.choose(lane.server);
+                issueGroup(lane, write, addresses, length, buffer, local, whole);
             }
             return true;
+        } finally {
+            dividing = false;
         }
-        if (measured) {
-            choice.issued(length, count);
-        }
-        for (BatchLane lane : lanes.all()) {
-            groups.choose(lane.server);
-            issueGroup(lane, write, addresses, length, buffer, local, whole);
-        }
-        return true;
     }
 
     /**
@@ -419,7 +420,7 @@ public final class SessionBatches implements RequestPath {
     }
 
     private void issuePart(boolean write, long address, int length, RequestBuffer buffer, long at, int whole) {
-        if (!accept(write, address, length, buffer, at, null, parts, whole)
+        if (!issue(write, address, length, buffer, at, null, parts, whole)
                 && !direct(write, address, length, buffer, at, null, parts, whole)) {
             throw new AssertionError("no room for a record that was counted");
         }
