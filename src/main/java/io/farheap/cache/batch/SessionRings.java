@@ -58,6 +58,11 @@ public final class SessionRings extends SessionLinks<ServerRing> {
     }
 
     @Override
+    public void abandoned(RemoteServer server) {
+        recovery.forget(server);
+    }
+
+    @Override
     public void wake() {
         recovery.tell();
     }

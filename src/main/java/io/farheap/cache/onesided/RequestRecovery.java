@@ -101,7 +101,7 @@ public final class RequestRecovery {
     }
 
     /** The session has left a server for good, and connects to it no more. Any thread. */
-    void forget(RemoteServer server) {
+    public void forget(RemoteServer server) {
         left.add(server);
         tell();
     }

@@ -120,8 +120,8 @@ public final class HeldRequests {
     }
 
     /**
-     * Whether a request that was issued behind one which has failed, and overlaps it, may have taken effect already, and
-     * one of the two writes. Then a READ cannot be repeated, and a write that was never posted cannot be posted any
+     * Whether a request that was issued behind one which has failed, and overlaps it, may have taken effect already,
+     * and one of the two writes. Then a READ cannot be repeated, and a write that was never posted cannot be posted any
      * more.
      *
      * @param i the index of the request that has failed

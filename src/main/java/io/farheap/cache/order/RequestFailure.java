@@ -90,9 +90,9 @@ public final class RequestFailure {
     }
 
     /**
-     * Whether this request cannot have taken effect before an earlier one that failed: it was posted, or refused, behind
-     * it on the same connection. A write is fenced there behind a READ; behind a write that was never posted, nothing
-     * was.
+     * Whether this request cannot have taken effect before an earlier one that failed: it was posted, or refused,
+     * behind it on the same connection. A write is fenced there behind a READ; behind a write that was never posted,
+     * nothing was.
      */
     public boolean isBehind(RequestFailure ahead) {
         if (connection == null || !whole || elsewhere) {
