@@ -460,8 +460,10 @@ class ConnectionRecoveryTest {
         read("sent", 0);
         fail(1);
         write("not sent", 64, 1);
+        long[] addresses = {128, 256};
+        assertTrue(session.writeAll(addresses, 2, buffer, 8, 8, (_, status) -> end("many", status), 0));
         session.close();
-        assertEquals(2, ended.size());
+        assertEquals(3, ended.size());
         for (String each : ended) {
             assertTrue(each.endsWith(Status.describe(Status.CLOSED)), each);
         }

@@ -628,7 +628,9 @@ public final class SessionEngine implements RequestPath {
     public void abandon(Completion whose, long since) {
         for (int i = 0; i < held.count(); i++) {
             PostedRequest request = held.get(i);
-            if (request.deadline != 0 && request.completion == whose && !request.fullyPosted()) {
+            if (request.deadline != 0
+                    && !request.fullyPosted()
+                    && ScatterGather.leadsTo(whose, request.completion, request.token)) {
                 request.abandon();
                 attention |= LOOK;
             }

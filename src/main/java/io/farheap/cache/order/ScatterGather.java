@@ -56,6 +56,11 @@ public final class ScatterGather implements Completion {
         return whole;
     }
 
+    /** Whether a part's completion, with its token, is this one or, as that of one of several parts, leads to it. */
+    public static boolean leadsTo(Completion last, Completion ofPart, long partToken) {
+        return ofPart == last || ofPart instanceof ScatterGather all && all.completion[(int) partToken] == last;
+    }
+
     @Override
     public void completed(long part, int partStatus) {
         completed((int) part, partStatus, 1);

@@ -1,7 +1,10 @@
 package io.farheap.cache.order;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.cache.contract.Completion;
 import io.farheap.cache.contract.Status;
 import java.util.ArrayList;
 import java.util.List;
@@ -53,6 +56,19 @@ class ScatterGatherTest {
         parts.completed(whole, Status.UNREACHABLE);
         parts.completed(whole, Status.OK);
         assertEquals(List.of(Status.UNKNOWN), ended);
+    }
+
+    @Test
+    void aPartLeadsToTheCompletionOfItsWhole() {
+        ScatterGather parts = new ScatterGather(2);
+        Completion one = (token, status) -> {};
+        Completion other = (token, status) -> {};
+        int first = parts.begin(2, false, one, 7);
+        int second = parts.begin(2, false, other, 7);
+        assertTrue(ScatterGather.leadsTo(one, parts, first));
+        assertFalse(ScatterGather.leadsTo(one, parts, second));
+        assertTrue(ScatterGather.leadsTo(one, one, second));
+        assertFalse(ScatterGather.leadsTo(one, other, first));
     }
 
     /** A session that is closed does not hide that a part of a request was lost. */

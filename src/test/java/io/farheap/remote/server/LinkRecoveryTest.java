@@ -64,6 +64,18 @@ class LinkRecoveryTest {
         assertTrue(link.begins(2 * SECOND));
     }
 
+    /** Its owner has not heard yet that it was made, so it asks for another attempt once it has. */
+    @Test
+    void aFailureWhileItIsBeingMadeIsThatWhichIsKnown() {
+        link.fails(0);
+        assertTrue(link.begins(0));
+        assertFalse(link.fails(MILLI));
+        link.ended(true, 2 * MILLI);
+        assertFalse(link.isDown());
+        assertTrue(link.fails(2 * MILLI));
+        assertEquals(7 * MILLI, link.due());
+    }
+
     @Test
     void whatIsGivenUpIsNotMadeAgain() {
         link.fails(0);
