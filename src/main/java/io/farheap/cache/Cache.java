@@ -5,7 +5,6 @@ import io.farheap.cache.contract.CacheConfiguration;
 import io.farheap.cache.contract.CacheException;
 import io.farheap.cache.contract.CallCounts;
 import io.farheap.cache.contract.SloReport;
-import io.farheap.cache.contract.Status;
 import io.farheap.cache.managed.ManagedCacheClient;
 import io.farheap.cache.move.CacheResizer;
 import io.farheap.cache.objective.SloWatch;
@@ -95,9 +94,9 @@ public abstract sealed class Cache implements AutoCloseable permits RegionCache,
     public abstract long movedBytes(int region);
 
     /**
-     * Opens a session, which belongs to the first thread that uses it. It makes new connections to all servers, so it
-     * can replace a session whose connection failed; requests to a server that cannot be reached end with
-     * {@link Status#LOST}.
+     * Opens a session, which belongs to the first thread that uses it. It makes new connections to all servers; those
+     * to servers that cannot be reached are made later, while requests to these wait
+     * ({@link CacheBuilder#patience(java.time.Duration)}).
      *
      * @throws CacheException if a server refuses a connection
      * @throws IllegalStateException if the cache is closed, or a callback of one of its sessions calls this

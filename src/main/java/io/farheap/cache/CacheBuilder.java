@@ -2,6 +2,7 @@ package io.farheap.cache;
 
 import io.farheap.cache.contract.CacheConfiguration;
 import io.farheap.cache.contract.CacheException;
+import io.farheap.cache.contract.Status;
 import io.farheap.cache.managed.ManagedCacheClient;
 import io.farheap.cache.managed.ManagedModels;
 import io.farheap.cache.objective.Tuning;
@@ -22,6 +23,7 @@ import io.farheap.slo.Explanation;
 import io.farheap.slo.ModelSubject;
 import io.farheap.slo.PerformanceModel;
 import io.farheap.slo.Slo;
+import io.farheap.time.TimeLimit;
 import io.farheap.verbs.PortOptions;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -35,6 +37,7 @@ import org.jspecify.annotations.Nullable;
 public final class CacheBuilder {
 
     private static final int DEFAULT_REQUESTS = 512;
+    private static final Duration LONGEST_PATIENCE = Duration.ofDays(1);
 
     private long capacity;
     private final List<String> servers = new ArrayList<>();
@@ -50,6 +53,7 @@ public final class CacheBuilder {
     private CacheConfiguration configuration = CacheConfiguration.DIRECT;
     private int requests = DEFAULT_REQUESTS;
     private int doorbellBatch = 1;
+    private Duration patience = TimeLimit.of(Duration.ofSeconds(1));
     private LatencyTracking latencyTracking = LatencyTracking.NONE;
     private @Nullable LostServerListener lostListener;
     private @Nullable ReclaimListener reclaimListener;
@@ -207,6 +211,24 @@ public final class CacheBuilder {
      */
     public CacheBuilder doorbellBatch(int requests) {
         this.doorbellBatch = requests;
+        return this;
+    }
+
+    /**
+     * How long a request waits to be sent while the connection to its server has failed and is made again, a second by
+     * default; then it ends as {@link Status#UNREACHABLE}. A read that was sent is sent again within that time; a write
+     * that was sent ends as {@link Status#UNKNOWN} as soon as nothing of it can take effect any more. Requests that do
+     * not overlap one that waits do not wait for it. It has no effect on coded caches.
+     *
+     * @param time 0, for no wait, to a day
+     * @throws IllegalArgumentException if it is negative or longer
+     */
+    public CacheBuilder patience(Duration time) {
+        if (time.isNegative() || time.compareTo(LONGEST_PATIENCE) > 0) {
+            throw new IllegalArgumentException(
+                    "a patience of " + time + "; it may be from 0 to " + LONGEST_PATIENCE.toHours() + " hours");
+        }
+        this.patience = time;
         return this;
     }
 
@@ -474,7 +496,7 @@ public final class CacheBuilder {
                 tuning == null
                         ? configuration
                         : configuration.with(tuning.why().chosen().configuration()),
-                new CacheSessionOptions(name, requests, doorbellBatch),
+                new CacheSessionOptions(name, requests, doorbellBatch, patience.toNanos()),
                 timed ? LatencyTracking.SPARSE : latencyTracking,
                 lostListener,
                 migration,

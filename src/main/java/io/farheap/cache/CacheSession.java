@@ -33,11 +33,12 @@ import java.util.Objects;
  * <h2>Order</h2>
  *
  * A request takes effect, and is called back, after the earlier requests of its session that overlap it. Callbacks
- * otherwise come in the order of issue, except that a request which a migration holds does not hold back later ones
- * that do not overlap it. Between sessions there is only this guarantee: a read returns what the last completed write
- * to that address stored, for each aligned 8 bytes; a larger read may be torn by a write in flight. In a cache with
- * {@linkplain CacheBuilder#resilience resilience} sessions wait for each other's writes of a page (beyond 2^20 pages
- * several pages share a word, and wait together), so a session with requests pending has to be polled.
+ * otherwise come in the order of issue, except that a request which a migration holds, or which waits for a server,
+ * does not hold back later ones that do not overlap it. Between sessions there is only this guarantee: a read returns
+ * what the last completed write to that address stored, for each aligned 8 bytes; a larger read may be torn by a write
+ * in flight. In a cache with {@linkplain CacheBuilder#resilience resilience} sessions wait for each other's writes of a
+ * page (beyond 2^20 pages several pages share a word, and wait together), so a session with requests pending has to be
+ * polled.
  *
  * <h2>Blocking requests</h2>
  *
@@ -579,7 +580,10 @@ public final class CacheSession implements AutoCloseable {
         return core.pending.count();
     }
 
-    /** How many requests wait for a migration, and calls and ranges for one or for room on the way to their server. */
+    /**
+     * How many requests wait for a migration or a server, and calls and ranges for one or for room on the way to their
+     * server.
+     */
     public int held() {
         return core.pending.held();
     }

@@ -452,8 +452,14 @@ final class RegionCache extends Cache {
         }
 
         @Override
+        public String describeServers(long address, long length) {
+            return LostRegions.describeServers(table, servers.all(), address, length);
+        }
+
+        @Override
         public DataPath ownPath(SessionCore session, @Nullable OperationLatency recorder, CacheConfiguration how) {
-            return DataPath.own(device, table, options.session(), how, session.admission.gate(), recorder);
+            return DataPath.own(
+                    device, table, options.session(), how, session.admission.gate(), session.progress::look, recorder);
         }
 
         @Override

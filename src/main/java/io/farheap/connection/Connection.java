@@ -387,6 +387,20 @@ public final class Connection implements AutoCloseable {
     }
 
     /**
+     * The length in bytes of the operation that {@link #take} would take; 0 for the one that {@link #now} has begun,
+     * which is always all of its request. Of a connection that is closed, if its {@linkplain OutstandingKeys#keep
+     * lengths are kept}.
+     */
+    public int firstBytes(long id) {
+        return (int) id == nowSlot ? 0 : used.bytes(ring.firstSlot());
+    }
+
+    /** How many operations have been taken, without those that {@link #now} began. */
+    public long taken() {
+        return ring.completed();
+    }
+
+    /**
      * As {@link #take}, for the first operations that have ended, as long as they have the same tag.
      *
      * @param most the most operations to take, from 1
@@ -419,7 +433,7 @@ public final class Connection implements AutoCloseable {
         }
     }
 
-    /** The keys of the operations that have not been taken. */
+    /** The keys and lengths of the operations that have not been taken. */
     public OutstandingKeys used() {
         return used;
     }

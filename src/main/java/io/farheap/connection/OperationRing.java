@@ -92,6 +92,11 @@ public final class OperationRing {
         return tags[(int) completed++ & mask];
     }
 
+    /** The slot of the first operation. */
+    int firstSlot() {
+        return (int) completed & mask;
+    }
+
     /** The tag of the first operation. */
     long firstTag() {
         return tags[(int) completed & mask];

@@ -6,8 +6,8 @@ import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The memory keys of a connection's operations that have not been taken. Used by the owner's thread, or by one that
- * keeps it out.
+ * The memory keys, and the lengths, of a connection's operations that have not been taken. Used by the owner's thread,
+ * or by one that keeps it out.
  */
 public final class OutstandingKeys {
 
@@ -17,6 +17,7 @@ public final class OutstandingKeys {
     private final IntToLongFunction ids;
     private int @Nullable [] localKeys;
     private int @Nullable [] remoteKeys;
+    private int @Nullable [] lengths;
 
     /**
      * @param ids maps an operation's slot to its completion's id; behind the ring's slots come the flush's and the
@@ -56,17 +57,24 @@ public final class OutstandingKeys {
         return remoteKeys == null ? requests.remoteKey(slot) : remoteKeys[slot];
     }
 
+    /** How many bytes the operation in a slot of the ring reads or writes. */
+    int bytes(int slot) {
+        return lengths == null ? requests.bytes(slot) : lengths[slot];
+    }
+
     /**
-     * Copies the keys: nothing is posted any more, and closing the connection frees the work requests, while some
-     * operations that have ended may not have been taken.
+     * Copies the keys and the lengths: nothing is posted any more, and closing the connection frees the work requests,
+     * while some operations that have ended may not have been taken.
      */
     public void keep() {
         int slots = ring.slots();
         localKeys = new int[slots];
         remoteKeys = new int[slots];
+        lengths = new int[slots];
         for (int slot = 0; slot < slots; slot++) {
             localKeys[slot] = requests.localKey(slot);
             remoteKeys[slot] = requests.remoteKey(slot);
+            lengths[slot] = requests.bytes(slot);
         }
     }
 }

@@ -18,11 +18,16 @@ import io.farheap.tier.handle.SlotQueue;
 /** Requests of one thread to a {@link FarDevice}: a session of its cache. */
 final class FarHandle extends BaseHandle implements Completion {
 
+    /** How long a thread that waits pauses before appends are sent again: their server may be away for long. */
+    private static final long PAUSE_NANOS = 1_000_000;
+
     private final FarLog log;
     private final CacheSession session;
     private final PendingAppends appends;
     /** Requests that have ended and whose completions were not called yet. */
     private final SlotQueue ended;
+    /** Appends whose connection failed, which are sent again. */
+    private final SlotQueue again;
     /** Whether the session has each request. */
     private final boolean[] sent;
 
@@ -31,12 +36,15 @@ final class FarHandle extends BaseHandle implements Completion {
     private boolean calling;
     /** The cache is closed. */
     private boolean lost;
+    /** The handle is closing, so that nothing is sent again. */
+    private boolean ending;
 
     FarHandle(Device device, Registry registry, FarLog log, Cache cache, int requests) {
         super(device, registry, requests);
         this.log = log;
         this.appends = new PendingAppends(requests);
         this.ended = new SlotQueue(requests);
+        this.again = new SlotQueue(requests);
         this.sent = new boolean[requests];
         // Opening a session calls servers; an interrupt would end these calls.
         this.session = Uninterruptibles.call(cache::openSession);
@@ -84,23 +92,7 @@ final class FarHandle extends BaseHandle implements Completion {
     }
 
     private boolean send(boolean write, int slot) {
-        long place = log.place(slots.address[slot]);
-        FarDeviceMemory memory = (FarDeviceMemory) slots.memory(slot);
-        long offset = slots.offset[slot];
-        long length = slots.length[slot];
-        if (lost) {
-            return endWith(slot, IoStatus.LOST);
-        }
-        boolean taken;
-        try {
-            taken = write
-                    ? session.write(place, memory.buffer, offset, length, this, slot)
-                    : session.read(place, memory.buffer, offset, length, this, slot);
-        } catch (IllegalStateException | IndexOutOfBoundsException e) {
-            // The cache was closed, or made smaller.
-            return endWith(slot, IoStatus.LOST);
-        }
-        sent[slot] = taken;
+        boolean taken = trySend(write, slot);
         if (!taken) {
             appends.remove(slot);
             slots.give(slot);
@@ -108,11 +100,35 @@ final class FarHandle extends BaseHandle implements Completion {
         return taken;
     }
 
+    /** @return false if the session has no room */
+    private boolean trySend(boolean write, int slot) {
+        if (lost) {
+            return endWith(slot, IoStatus.LOST);
+        }
+        long place = log.place(slots.address[slot]);
+        FarDeviceMemory memory = (FarDeviceMemory) slots.memory(slot);
+        long offset = slots.offset[slot];
+        long length = slots.length[slot];
+        try {
+            sent[slot] = write
+                    ? session.write(place, memory.buffer, offset, length, this, slot)
+                    : session.read(place, memory.buffer, offset, length, this, slot);
+        } catch (IllegalStateException | IndexOutOfBoundsException e) {
+            // The cache was closed, or made smaller.
+            return endWith(slot, IoStatus.LOST);
+        }
+        return sent[slot];
+    }
+
     /** The session's callback. */
     @Override
     public void completed(long token, int status) {
         int slot = (int) token;
         sent[slot] = false;
+        if (!ending && repeats(status) && slots.kind[slot] == RequestSlots.APPEND) {
+            again.add(slot);
+            return;
+        }
         slots.status[slot] = outcome(status);
         if (sleeping) {
             ended.add(slot);
@@ -130,6 +146,14 @@ final class FarHandle extends BaseHandle implements Completion {
             case Status.CORRUPT -> IoStatus.CORRUPT;
             default -> IoStatus.FAILED;
         };
+    }
+
+    /**
+     * Whether an append that has ended so is sent again: its bytes are the same, and its place has no other writer. If
+     * its server is gone, the lease ends, and the append is lost. It fails if the handle is closed meanwhile.
+     */
+    private static boolean repeats(int status) {
+        return status == Status.UNKNOWN || status == Status.UNREACHABLE;
     }
 
     private void end(int slot) {
@@ -154,6 +178,12 @@ final class FarHandle extends BaseHandle implements Completion {
         while (!ended.isEmpty()) {
             end(ended.remove());
             done++;
+        }
+        for (int left = again.size(); left > 0; left--) {
+            int slot = again.remove();
+            if (!trySend(true, slot)) {
+                again.add(slot);
+            }
         }
         if (!lost) {
             try {
@@ -185,6 +215,10 @@ final class FarHandle extends BaseHandle implements Completion {
         if (!ended.isEmpty() || lost) {
             return;
         }
+        if (!again.isEmpty()) {
+            Uninterruptibles.parkNanos(this, PAUSE_NANOS);
+            return;
+        }
         sleeping = true;
         try {
             session.awaitProgress();
@@ -199,6 +233,14 @@ final class FarHandle extends BaseHandle implements Completion {
     protected void released() {
         if (!lost) {
             session.release();
+        }
+    }
+
+    @Override
+    protected void beginEnd() {
+        ending = true;
+        while (!again.isEmpty()) {
+            endWith(again.remove(), IoStatus.FAILED);
         }
     }
 

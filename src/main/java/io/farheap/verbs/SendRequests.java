@@ -222,6 +222,11 @@ public final class SendRequests implements AutoCloseable {
                 : 0;
     }
 
+    /** How many bytes a prepared request reads or writes. */
+    public int bytes(int index) {
+        return MEMORY.get(JAVA_INT_UNALIGNED, address(index) + SGE + SGE_LENGTH);
+    }
+
     /** Whether a prepared request is a compare-and-swap or a fetch-and-add. */
     public boolean isAtomic(int index) {
         return atomic(address(index));

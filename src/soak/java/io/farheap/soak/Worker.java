@@ -48,7 +48,12 @@ final class Worker implements Runnable {
             SplittableRandom random,
             WaitTimes waits,
             Problems problems) {
-        this(name, cache, opener, requests, mayBeLost, status -> status == Status.LOST, random, waits, problems);
+        this(name, cache, opener, requests, mayBeLost, Worker::mayEndPlain, random, waits, problems);
+    }
+
+    /** Whether a request of a cache that is not coded may end so, as servers end and connections fail. */
+    private static boolean mayEndPlain(int status) {
+        return status == Status.LOST || status == Status.UNKNOWN || status == Status.UNREACHABLE;
     }
 
     /** @param mayEnd whether a request may end with this status now, which is not OK */

@@ -63,7 +63,7 @@ public final class Cluster implements AutoCloseable {
     }
 
     /** @return the address of a new server, whose leases are short if a test waits for their end */
-    String add(int regions, long leaseNanos) {
+    public String add(int regions, long leaseNanos) {
         return add(regions, TestDevice.server(), leaseNanos);
     }
 

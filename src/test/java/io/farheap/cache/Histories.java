@@ -40,6 +40,10 @@ public final class Histories {
         words[window][word].write(value, invoked, responded);
     }
 
+    synchronized void attempt(int window, int word, long value, long invoked, long responded) {
+        words[window][word].attempt(value, invoked, responded);
+    }
+
     synchronized void read(int window, int word, long value, long invoked, long responded) {
         words[window][word].read(value, invoked, responded);
     }

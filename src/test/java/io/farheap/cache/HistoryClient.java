@@ -58,8 +58,8 @@ public final class HistoryClient implements Runnable {
                 problems.add(this + " was called back twice");
             }
             outstanding = false;
-            if (status == Status.LOST && mayLose) {
-                lost();
+            if (mayLose && (status == Status.LOST || status == Status.UNKNOWN || status == Status.UNREACHABLE)) {
+                lost(status, responded);
                 return;
             }
             if (status != Status.OK) {
@@ -122,11 +122,18 @@ public final class HistoryClient implements Runnable {
                                     other.outstanding && other.write && other.manyRecords && other.value == value);
         }
 
-        /** A write that was lost may have taken effect, or may do so at any time. */
-        private void lost() {
+        /**
+         * A write that was lost may have taken effect, or may do so at any time; one whose outcome is unknown has taken
+         * effect by now, or never will; one that was unreachable has not.
+         */
+        private void lost(int status, long responded) {
             losses++;
             for (int i = 0; write && i < words; i++) {
-                histories.write(window, first + i, value(i), invoked, Long.MAX_VALUE);
+                if (status == Status.LOST) {
+                    histories.write(window, first + i, value(i), invoked, Long.MAX_VALUE);
+                } else if (status == Status.UNKNOWN) {
+                    histories.attempt(window, first + i, value(i), invoked, responded);
+                }
                 lastOwn[window][first + i] = UNKNOWN;
                 for (Request other : requests) {
                     if (other.window == window && first + i >= other.first) {

@@ -45,6 +45,30 @@ class RegisterHistoryTest {
     }
 
     @Test
+    void acceptsAnAttemptThatWasReadOrWasNot() {
+        history.write(1, 0, 1);
+        history.attempt(2, 2, 5);
+        history.attempt(3, 2, 5);
+        history.read(1, 6, 7);
+        history.read(1, 8, 9);
+        assertNull(history.violation());
+        history.write(4, 10, 11);
+        history.attempt(5, 12, 15);
+        history.read(5, 13, 14);
+        history.read(5, 16, 17);
+        assertNull(history.violation());
+    }
+
+    @Test
+    void findsAnAttemptThatTookEffectAfterItsCallback() {
+        history.write(1, 0, 1);
+        history.attempt(2, 2, 5);
+        history.read(1, 6, 7);
+        history.read(2, 8, 9);
+        assertNotNull(history.violation());
+    }
+
+    @Test
     void findsReadsThatGoBack() {
         history.write(1, 0, 100);
         history.write(2, 0, 100);

@@ -154,6 +154,20 @@ class ServerLinksTest {
     }
 
     @Test
+    void aServerThatWasAbandonedIsNotConnectedAgain() {
+        assertTrue(links.connect(server));
+        ServerRing old = owner.used;
+        links.abandon(server);
+        assertEquals(1, owner.ended);
+        assertFalse(links.connect(server));
+        int[] ran = {0};
+        links.ensure(server, () -> ran[0]++);
+        assertEquals(1, ran[0]);
+        assertSame(old, owner.used, "another end was made");
+        assertTrue(links.connect(memory.attach(servers.address(1))));
+    }
+
+    @Test
     void whatIsForgottenIsClosedWhenItsServerLetsGo() {
         links.connect(server);
         stop(server);

@@ -24,6 +24,9 @@ public final class RegisterHistory {
         long firstResponse = Long.MAX_VALUE;
         long lastInvocation = Long.MIN_VALUE;
         boolean written;
+        /** It may not have happened, unless it was read. */
+        boolean unsure;
+
         int reads;
 
         void extend(long invoked, long responded) {
@@ -62,6 +65,19 @@ public final class RegisterHistory {
         zone.extend(invoked, responded);
     }
 
+    /**
+     * A write that has happened before it was called back, or not at all.
+     *
+     * @param responded when it was called back
+     */
+    public void attempt(long value, long invoked, long responded) {
+        Zone zone = zones.computeIfAbsent(value, ignored -> new Zone());
+        zone.written = true;
+        zone.unsure = true;
+        zone.writeInvoked = invoked;
+        zone.writeResponded = responded;
+    }
+
     public void read(long value, long invoked, long responded) {
         Zone zone = zones.computeIfAbsent(value, ignored -> new Zone());
         zone.extend(invoked, responded);
@@ -76,6 +92,12 @@ public final class RegisterHistory {
         List<Zone> backward = new ArrayList<>();
         for (Map.Entry<Long, Zone> entry : zones.entrySet()) {
             Zone zone = entry.getValue();
+            if (zone.unsure && zone.reads == 0) {
+                continue;
+            }
+            if (zone.unsure) {
+                zone.extend(zone.writeInvoked, zone.writeResponded);
+            }
             if (!zone.written) {
                 return "a read returned " + describe(zone) + ", which nobody wrote";
             }

@@ -11,6 +11,8 @@ import io.farheap.tier.device.IoStatus;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -30,12 +32,17 @@ class FarAndFileTest extends DeviceContract {
     @TempDir
     private Path directory;
 
+    private static final long LEASE_NANOS = TestDevice.patience(3_000_000_000L);
+
+    private final CountDownLatch lost = new CountDownLatch(1);
+
     private Cluster cluster;
     private final List<Cache> caches = new ArrayList<>();
 
     @Override
     Device create() {
-        cluster = new Cluster(4);
+        cluster = new Cluster();
+        cluster.add(4, LEASE_NANOS);
         return open();
     }
 
@@ -48,6 +55,7 @@ class FarAndFileTest extends DeviceContract {
                 .capacity((long) segments * SEGMENT)
                 .servers(cluster.address(caches.size()))
                 .device(TestDevice.client())
+                .onLost((server, why, regions) -> lost.countDown())
                 .requests(64)
                 .create();
         caches.add(cache);
@@ -76,9 +84,11 @@ class FarAndFileTest extends DeviceContract {
     }
 
     @Test
-    void aLostServersPartIsReadFromTheFile() {
+    void aLostServersPartIsReadFromTheFile() throws InterruptedException {
         appendAll(6);
         cluster.stop(0);
+        // Until then its server may only be silent.
+        assertTrue(lost.await(TestDevice.patience(30), TimeUnit.SECONDS));
         for (int i = 0; i < 6; i++) {
             assertReads((long) i * SEGMENT + 8, 24);
         }

@@ -7,12 +7,17 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.cache.Cache;
 import io.farheap.cache.Cluster;
+import io.farheap.cache.SoftverbsFaults;
 import io.farheap.cache.contract.CacheConfiguration;
 import io.farheap.testing.Effort;
+import io.farheap.testing.Need;
+import io.farheap.testing.Needs;
 import io.farheap.testing.TestDevice;
 import io.farheap.tier.device.Device;
 import io.farheap.tier.device.DeviceHandle;
 import io.farheap.tier.device.IoStatus;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -39,8 +44,12 @@ class FarDeviceTest extends BoundedDeviceContract {
         return Effort.variants(2, new Shape(SEGMENTS + 1, 1, 8), new Shape(SEGMENTS, 16, 1), new Shape(SEGMENTS, 1, 1));
     }
 
+    private static final long LEASE_NANOS = TestDevice.patience(3_000_000_000L);
+
     @Parameter
     private Shape shape;
+
+    private final CountDownLatch lost = new CountDownLatch(1);
 
     private Cluster cluster;
     private Cache cache;
@@ -48,13 +57,15 @@ class FarDeviceTest extends BoundedDeviceContract {
     @Override
     Device create() {
         assertEquals(SEGMENT, Cluster.REGION_BYTES);
-        cluster = new Cluster(shape.segments);
+        cluster = new Cluster();
+        cluster.add(shape.segments, LEASE_NANOS);
         cache = Cache.builder()
                 .capacity((long) shape.segments * SEGMENT)
                 .servers(cluster.addresses())
                 .device(TestDevice.client())
                 .configuration(shape.configuration())
                 .doorbellBatch(shape.doorbell)
+                .onLost((server, why, regions) -> lost.countDown())
                 .requests(64)
                 .create();
         return new FarDevice(cache, SEGMENT, 32);
@@ -105,14 +116,53 @@ class FarDeviceTest extends BoundedDeviceContract {
     }
 
     @Test
-    void whatIsAtALostServerIsLost() {
+    void whatIsAtALostServerIsLost() throws InterruptedException {
         append(0, SEGMENT);
         cluster.stop(0);
+        // Until then it may only be silent.
+        assertTrue(lost.await(TestDevice.patience(30), TimeUnit.SECONDS));
         assertEquals(IoStatus.LOST, read(0, 64));
         Calls append = new Calls();
         assertTrue(handle.append(SEGMENT, memory, 0, 64, append, 1));
         Calls.finish(handle);
         assertEquals(IoStatus.LOST, append.status(1));
+    }
+
+    /** Connections fail again and again; the bytes are the same each time, and nothing else is written there. */
+    @Test
+    @Needs(Need.SOFTVERBS)
+    void anAppendWhoseConnectionFailsIsRepeated() {
+        Calls appends = new Calls();
+        SoftverbsFaults.failQueuePairsAfter(3);
+        try {
+            for (int i = 0; i < 16; i++) {
+                fill(bytes, 64 * i, 64, 64 * i);
+                while (!handle.append(64 * i, memory, 64 * i, 64, appends, i)) {
+                    handle.poll();
+                }
+            }
+            Calls.finish(handle);
+        } finally {
+            SoftverbsFaults.failQueuePairsAfter(0);
+        }
+        for (int i = 0; i < 16; i++) {
+            assertEquals(IoStatus.OK, appends.status(i));
+        }
+        assertReads(0, 16 * 64);
+    }
+
+    @Test
+    @Needs(Need.SOFTVERBS)
+    void closingEndsAnAppendWhoseServerCannotBeReached() {
+        Calls appends = new Calls();
+        SoftverbsFaults.link(false);
+        try {
+            assertTrue(handle.append(0, memory, 0, 64, appends, 1));
+            handle.close();
+        } finally {
+            SoftverbsFaults.link(true);
+        }
+        assertEquals(IoStatus.FAILED, appends.status(1));
     }
 
     @Test

@@ -16,5 +16,6 @@ class FarHandleTest {
         assertEquals(IoStatus.CLOSED, FarHandle.outcome(Status.CLOSED));
         assertEquals(IoStatus.CORRUPT, FarHandle.outcome(Status.CORRUPT));
         assertEquals(IoStatus.FAILED, FarHandle.outcome(Status.SEGMENT_GONE));
+        assertEquals(IoStatus.FAILED, FarHandle.outcome(Status.UNREACHABLE));
     }
 }

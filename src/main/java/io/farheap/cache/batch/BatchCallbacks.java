@@ -78,7 +78,7 @@ final class BatchCallbacks {
     private int run(BatchLane lane, long most) {
         BatchConnection connection = lane.connection;
         if (connection.failed()) {
-            // Fail the one-sided path too, before a request is called back as lost and a later one can overtake it.
+            // Fail the one-sided path too, before a later request can overtake one whose outcome is unknown.
             lanes.lose(lane);
         }
         int ready = (int) Math.min(connection.ready(), most);
@@ -90,6 +90,14 @@ final class BatchCallbacks {
         int entry = first;
         try {
             for (int end = first + ready; entry < end; ) {
+                if (!succeeded && hasFailed(connection.status(entry))) {
+                    if (lane.moved(entry) < 0) {
+                        // The next poll moves it.
+                        break;
+                    }
+                    engine.release(lane.moved(entry++));
+                    continue;
+                }
                 int status = succeeded ? Status.OK : status(connection.status(entry));
                 Request request = lane.get(entry);
                 MemorySegment segment = request.segment;
@@ -130,6 +138,10 @@ final class BatchCallbacks {
             }
         }
         parts.completed((int) lane.get(first).token, worst, records);
+    }
+
+    private static boolean hasFailed(byte status) {
+        return status == BatchConnection.LOST || status == BatchConnection.UNSENT;
     }
 
     /**

@@ -1,11 +1,14 @@
 package io.farheap.cache.batch;
 
+import io.farheap.cache.onesided.RequestRecovery;
 import io.farheap.cache.order.RegionHeat;
 import io.farheap.cache.order.RequestBuffer;
 import io.farheap.cache.route.BatchLane;
 import io.farheap.cache.route.Routes;
 import io.farheap.connection.Connection;
+import io.farheap.remote.contract.RemoteServer;
 import io.farheap.remote.queue.QueuePoster;
+import io.farheap.remote.server.ServerRing;
 import io.farheap.rpc.batch.BatchConnection;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
@@ -22,18 +25,23 @@ final class BatchLanes {
 
     private final Routes routes;
     private final QueuePoster oneSided;
+    private final RequestRecovery recovery;
+    /** Whether lanes have been lost whose requests have not been moved. */
+    private boolean fresh;
+
     private BatchLane[] lanes = {};
     /** Requests in batches between issue and callback. */
     private int pending;
 
-    BatchLanes(Routes routes, QueuePoster oneSided) {
+    BatchLanes(Routes routes, QueuePoster oneSided, RequestRecovery recovery) {
         this.routes = routes;
         this.oneSided = oneSided;
+        this.recovery = recovery;
     }
 
-    void add(int server, BatchConnection connection) {
-        BatchLane lane = new BatchLane(connection, server);
-        routes.lane(server, lane);
+    void add(RemoteServer server, ServerRing end) {
+        BatchLane lane = new BatchLane(server, end);
+        routes.lane(lane.server, lane);
         BatchLane[] more = Arrays.copyOf(lanes, lanes.length + 1);
         more[lanes.length] = lane;
         // A sampling thread reads the array without the gate.
@@ -119,26 +127,50 @@ final class BatchLanes {
      * the server before.
      */
     void lose(BatchLane lane) {
-        if (!lane.lost) {
-            lane.lost = true;
-            oneSided.fail(lane.server);
+        if (lane.lost) {
+            return;
         }
+        lane.lost = true;
+        fresh = true;
+        oneSided.fail(lane.server);
+        if (lane.remote.lost() == null) {
+            if (lane.connection.hasWorked()) {
+                recovery.works(lane.remote);
+            }
+            recovery.miss(lane.remote);
+        }
+    }
+
+    /** Whether lanes have been lost whose requests must be moved before others are issued or posted. */
+    boolean fresh() {
+        return fresh;
+    }
+
+    /** As {@link #fresh}; the caller moves them now. */
+    boolean takeFresh() {
+        boolean some = fresh;
+        if (some) {
+            fresh = false;
+        }
+        return some;
     }
 
     /**
      * The same in the other direction, before a lost one-sided write is called back: fails the rings to each server
-     * whose one-sided connection has failed.
+     * whose one-sided connection has failed. Their requests must be moved before another thread can replace both, or
+     * later ones would pass them on the new connections.
      */
     void loseBehindFailed() {
         for (BatchLane lane : lanes) {
             Connection connection = routes.connection(lane.server);
             if (connection != null && connection.failed() && !lane.connection.failed()) {
                 lane.connection.fail();
+                lose(lane);
             }
         }
     }
 
-    /** Takes the answers that have arrived. */
+    /** Takes the answers that have arrived, and loses the lanes whose connections have failed. */
     void receive() {
         for (BatchLane lane : lanes) {
             lane.connection.receive();
@@ -172,7 +204,10 @@ final class BatchLanes {
         return patience;
     }
 
-    /** Whether a one-sided request has to wait for a request in a batch; if so, the batch is sent. */
+    /**
+     * Whether a one-sided request has to wait for a request in a batch; if so, the batch is sent. The next poll moves
+     * the requests of lost lanes, which may overlap it.
+     */
     boolean blocks(long address, long length) {
         for (BatchLane lane : lanes) {
             if (lane.connection.failed()) {
@@ -183,7 +218,7 @@ final class BatchLanes {
                 return true;
             }
         }
-        return false;
+        return fresh;
     }
 
     /** Describes the requests in batches, for messages. */

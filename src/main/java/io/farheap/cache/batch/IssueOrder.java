@@ -60,6 +60,22 @@ final class IssueOrder {
         return true;
     }
 
+    /** How many runs there are. */
+    int runs() {
+        return tail - head;
+    }
+
+    /** As {@link #lane()}, of the run behind {@code i} others. */
+    @Nullable
+    BatchLane lane(int i) {
+        return lanes[head + i & mask];
+    }
+
+    /** As {@link #count()}, of the run behind {@code i} others. */
+    long count(int i) {
+        return counts[head + i & mask];
+    }
+
     /** The lane of the oldest run; null for a one-sided one. */
     @Nullable
     BatchLane lane() {

@@ -2,6 +2,7 @@ package io.farheap.cache.batch;
 
 import io.farheap.cache.contract.Completion;
 import io.farheap.cache.onesided.PartPoster;
+import io.farheap.cache.onesided.RequestRecovery;
 import io.farheap.cache.onesided.SessionEngine;
 import io.farheap.cache.order.RegionHeat;
 import io.farheap.cache.order.Request;
@@ -13,7 +14,9 @@ import io.farheap.cache.route.Route;
 import io.farheap.cache.route.Routes;
 import io.farheap.latency.OperationLatency;
 import io.farheap.migration.region.RegionTable;
+import io.farheap.remote.contract.RemoteServer;
 import io.farheap.remote.queue.QueuePoster;
+import io.farheap.remote.server.ServerRing;
 import io.farheap.rpc.batch.BatchConnection;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
@@ -47,24 +50,30 @@ public final class SessionBatches implements RequestPath {
     private final Routes routes;
     private final BatchLanes lanes;
     private final BatchCallbacks callbacks;
+    private final FailedBatches failed;
+    /** Whether the records of a request are being issued. */
+    private boolean dividing;
 
     /**
      * @param oneSided through which the engine posts
      * @param capacity how many requests of the engine may be between issue and callback
+     * @param recovery of the session's requests
      */
     public SessionBatches(
             SessionEngine engine,
             QueuePoster oneSided,
             Routes routes,
             @Nullable OperationLatency latency,
-            int capacity) {
+            int capacity,
+            RequestRecovery recovery) {
         this.engine = engine;
         this.routes = routes;
         this.table = routes.table();
         this.latency = latency;
         this.parts = new ScatterGather(capacity);
         this.groups = new RecordGroups(table, engine.maxRecords());
-        this.lanes = new BatchLanes(routes, oneSided);
+        this.lanes = new BatchLanes(routes, oneSided, recovery);
+        this.failed = new FailedBatches(lanes, runs, engine);
         this.callbacks = new BatchCallbacks(lanes, runs, engine, parts, latency);
         engine.barrier(new PartPoster.Barrier() {
             @Override
@@ -80,17 +89,25 @@ public final class SessionBatches implements RequestPath {
     }
 
     /** Uses a connection for a server from now on. */
-    void add(int server, BatchConnection connection) {
-        lanes.add(server, connection);
-        choice.inFlight(connection.mostRoom());
+    void add(RemoteServer server, ServerRing end) {
+        lanes.add(server, end);
+        choice.inFlight(end.connection().mostRoom());
+    }
+
+    /** Ends the use of a server's connection, which has been failed: the next poll moves its requests. */
+    void remove(int server) {
+        lanes.remove(server);
     }
 
     /**
-     * Ends the use of a server's connection, which has been failed: the requests in flight on it are lost, and the next
-     * polls call them back.
+     * Loses a server's lane if its connection has failed. Another thread that has found out calls this, before requests
+     * can take another way.
      */
-    void remove(int server) {
-        lanes.remove(server);
+    void loseFailed(int server) {
+        BatchLane lane = routes.lane(server);
+        if (lane != null && lane.connection.failed()) {
+            lanes.lose(lane);
+        }
     }
 
     /** The connection to a server, or null. */
@@ -159,6 +176,9 @@ public final class SessionBatches implements RequestPath {
             @Nullable MemorySegment segment,
             Completion completion,
             long token) {
+        if (lanes.fresh()) {
+            moveLost();
+        }
         Route route = routes.to(write, address, length);
         if (route == null || route.lane == null) {
             return direct(write, address, length, buffer, local, segment, completion, token);
@@ -208,6 +228,16 @@ public final class SessionBatches implements RequestPath {
             connection.send();
         }
         return true;
+    }
+
+    /**
+     * Another thread may have replaced connections since the last poll: what was in batches there comes before what is
+     * issued now. Not between the records of a request: they have been counted.
+     */
+    private void moveLost() {
+        if (!dividing) {
+            failed.move();
+        }
     }
 
     /** Issues a record that would fit into a batch as a one-sided request. */
@@ -282,6 +312,9 @@ public final class SessionBatches implements RequestPath {
             long local,
             Completion completion,
             long token) {
+        if (lanes.fresh()) {
+            moveLost();
+        }
         if (!engine.issueAtomic(swap, address, compareOrAdd, value, buffer, local, completion, token)) {
             return false;
         }
@@ -300,6 +333,9 @@ public final class SessionBatches implements RequestPath {
             long local,
             Completion completion,
             long token) {
+        if (lanes.fresh()) {
+            moveLost();
+        }
         boolean measured = lanes.allUp(length);
         boolean oneSided = measured && choice.oneSided(length);
         if (measured && choice.refuses(length, busy(oneSided))) {
@@ -311,21 +347,26 @@ public final class SessionBatches implements RequestPath {
         if (parts.full() || !engine.hasRoomFor(count) || !lanes.haveRoomFor(count)) {
             return false;
         }
-        int whole = parts.begin(count, completion, token);
-        if (engine.pending() > 0 || !groups.find(routes, addresses, count, length)) {
-            for (int i = 0; i < count; i++) {
-                issuePart(write, addresses[i], length, buffer, local + (long) i * length, whole);
+        int whole = parts.begin(count, write, completion, token);
+        dividing = true;
+        try {
+            if (engine.pending() > 0 || !groups.find(routes, addresses, count, length)) {
+                for (int i = 0; i < count; i++) {
+                    issuePart(write, addresses[i], length, buffer, local + (long) i * length, whole);
+                }
+                return true;
+            }
+            if (measured) {
+                choice.issued(length, count);
+            }
+            for (BatchLane lane : lanes.all()) {
+                groups.choose(lane.server);
+                issueGroup(lane, write, addresses, length, buffer, local, whole);
             }
             return true;
+        } finally {
+            dividing = false;
         }
-        if (measured) {
-            choice.issued(length, count);
-        }
-        for (BatchLane lane : lanes.all()) {
-            groups.choose(lane.server);
-            issueGroup(lane, write, addresses, length, buffer, local, whole);
-        }
-        return true;
     }
 
     /**
@@ -389,9 +430,13 @@ public final class SessionBatches implements RequestPath {
     @Override
     public int poll() {
         lanes.receive();
+        failed.move();
         if (engine.pending() > 0) {
             engine.advance();
             lanes.loseBehindFailed();
+            if (failed.move()) {
+                engine.advance();
+            }
         }
         int called = callbacks.run();
         for (BatchLane lane : lanes.all()) {
@@ -461,9 +506,19 @@ public final class SessionBatches implements RequestPath {
     }
 
     @Override
+    public void abandon(Completion whose, long since) {
+        engine.abandon(whose, since);
+    }
+
+    @Override
     public long listen() {
         engine.listen();
         return lanes.listen();
+    }
+
+    @Override
+    public long longestSleep() {
+        return engine.longestSleep();
     }
 
     @Override
@@ -478,6 +533,8 @@ public final class SessionBatches implements RequestPath {
 
     @Override
     public void resumeHeld() {
+        // A thread that has left a server has told this session so.
+        failed.move();
         engine.resumeHeld();
     }
 

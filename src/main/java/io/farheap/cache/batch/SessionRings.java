@@ -1,6 +1,7 @@
 package io.farheap.cache.batch;
 
 import io.farheap.cache.contract.CacheConfiguration;
+import io.farheap.cache.onesided.RequestRecovery;
 import io.farheap.cache.route.MigrationLinks;
 import io.farheap.cache.route.SessionLinks;
 import io.farheap.remote.contract.RemoteRegion;
@@ -21,6 +22,7 @@ public final class SessionRings extends SessionLinks<ServerRing> {
     private final CompletionChannel channel;
     private final CacheConfiguration configuration;
     private final RingShape shape;
+    private final RequestRecovery recovery;
     /** The mark up to which the latest drain awaits answers. */
     private long drainMark;
 
@@ -30,8 +32,10 @@ public final class SessionRings extends SessionLinks<ServerRing> {
             SessionBatches batches,
             Context context,
             CompletionChannel channel,
-            CacheConfiguration configuration) {
+            CacheConfiguration configuration,
+            RequestRecovery recovery) {
         super(direct, gate);
+        this.recovery = recovery;
         this.batches = batches;
         this.context = context;
         this.channel = channel;
@@ -48,7 +52,19 @@ public final class SessionRings extends SessionLinks<ServerRing> {
 
     @Override
     public void use(RemoteServer server, ServerRing made) {
-        batches.add(server.index(), made.connection());
+        batches.add(server, made);
+        // As for a connection.
+        recovery.tell();
+    }
+
+    @Override
+    public void abandoned(RemoteServer server) {
+        recovery.forget(server);
+    }
+
+    @Override
+    public void wake() {
+        recovery.tell();
     }
 
     @Override
@@ -66,6 +82,8 @@ public final class SessionRings extends SessionLinks<ServerRing> {
     @Override
     public boolean usable(int server) {
         BatchConnection connection = batches.connection(server);
+        // A drain asks: behind it, requests may go to the region's new place.
+        batches.loseFailed(server);
         return connection != null && !connection.failed();
     }
 
@@ -91,6 +109,7 @@ public final class SessionRings extends SessionLinks<ServerRing> {
         BatchConnection connection = batches.connection(region.serverIndex());
         drainMark = connection.mark();
         boolean done = receive(connection);
+        batches.loseFailed(region.serverIndex());
         return connection.failed() ? Drain.UNKNOWN : done ? Drain.DONE : Drain.UNDER_WAY;
     }
 

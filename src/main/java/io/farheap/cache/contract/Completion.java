@@ -15,8 +15,8 @@ public interface Completion {
 
     /**
      * @param token the token that the request was issued with
-     * @param status {@link Status#OK}, or another {@link Status}: a read's destination is then undefined, a write may
-     *     or may not have taken effect, whole or in part
+     * @param status {@link Status#OK}, or another {@link Status}: a read's destination is then undefined; a write may
+     *     or may not have taken effect, whole or in part, unless its status says that it has not
      */
     void completed(long token, int status);
 }

@@ -169,7 +169,7 @@ public final class HandoverConsumer implements RequestSource, Completion {
     private void split(int whole) {
         nextRecord = whole;
         recordsLeft = groups.records(whole);
-        int token = parts.begin(recordsLeft, this, whole);
+        int token = parts.begin(recordsLeft, requests.get(whole).write, this, whole);
         for (int i = 0, record = whole; i < recordsLeft; i++) {
             groups.part(record, token);
             record = groups.next(record);

@@ -41,10 +41,20 @@ public final class LostRegions {
         }
         if (!cutOff.isEmpty()) {
             String server = String.join(" or ", cutOff);
-            return "the session has no connection to memory server " + server
+            return "the session cannot continue with memory server " + server
                     + ": open another session; if that server is gone, so is the content: " + REMEDY;
         }
         return Status.describe(Status.LOST) + "; " + REMEDY;
+    }
+
+    /** The servers of a range, and the remedy if one is gone. */
+    public static String describeServers(RegionTable table, List<RemoteServer> servers, long address, long length) {
+        List<String> used = servers.stream()
+                .filter(server -> uses(table, server, address, length))
+                .map(RemoteServer::address)
+                .toList();
+        return "; it goes to memory server " + String.join(" or ", used)
+                + ": try again, and if that server is gone, so is the content: " + REMEDY;
     }
 
     private static boolean uses(RegionTable table, RemoteServer server, long address, long length) {

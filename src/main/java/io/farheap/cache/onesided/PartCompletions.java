@@ -3,6 +3,7 @@ package io.farheap.cache.onesided;
 import io.farheap.cache.contract.Status;
 import io.farheap.cache.order.PostedRequest;
 import io.farheap.cache.order.PostedRequests;
+import io.farheap.connection.Connection;
 import io.farheap.connection.OperationRing;
 import io.farheap.remote.queue.QueueCompletions;
 import io.farheap.verbs.WcStatus;
@@ -20,11 +21,21 @@ final class PartCompletions {
     private final QueueCompletions completions;
     private final PostedRequests requests;
     private final BounceBuffers bounce;
+    private final RequestRecovery recovery;
+    private final Runnable failed;
 
-    PartCompletions(QueueCompletions completions, PostedRequests requests, BounceBuffers bounce) {
+    /** @param failed runs when a work request has failed */
+    PartCompletions(
+            QueueCompletions completions,
+            PostedRequests requests,
+            BounceBuffers bounce,
+            RequestRecovery recovery,
+            Runnable failed) {
         this.completions = completions;
         this.requests = requests;
         this.bounce = bounce;
+        this.recovery = recovery;
+        this.failed = failed;
     }
 
     /** The tag of a work request whose data pass through a chunk; the tag of any other is its request's place. */
@@ -48,7 +59,7 @@ final class PartCompletions {
                 if (ring == null) {
                     endNoted();
                 } else {
-                    end(ring.takeFirst(), 1, WcStatus.SUCCESS);
+                    end(ring.takeFirst(), 1);
                 }
             }
             // A full batch may have left completions in the queue. A session that is about to sleep must take them all:
@@ -63,36 +74,44 @@ final class PartCompletions {
     private void endNoted() {
         while (completions.left() > 0) {
             int status = completions.status();
-            long tag = completions.tag();
-            end(tag, completions.takeSame(tag), status);
+            if (status == WcStatus.SUCCESS) {
+                long tag = completions.tag();
+                end(tag, completions.takeSame(tag));
+            } else {
+                fail(status);
+            }
         }
     }
 
-    private void end(long tag, int count, int status) {
+    private void end(long tag, int count) {
         PostedRequest request = requests.get((int) tag);
         request.outstanding -= count;
-        if (tag >>> TAG_CHUNK_SHIFT != 0 || status != WcStatus.SUCCESS) {
-            endUnusual(request, (int) (tag >>> TAG_CHUNK_SHIFT) - 1, status);
+        if (tag >>> TAG_CHUNK_SHIFT != 0) {
+            endBounced(request, (int) (tag >>> TAG_CHUNK_SHIFT) - 1);
         }
     }
 
-    /**
-     * Handles a failure, or data that passed through a chunk.
-     *
-     * @param chunk that the work request's data passed through; -1 for none
-     */
     // A request whose data pass through a chunk has a segment.
     @SuppressWarnings("NullAway")
-    private void endUnusual(PostedRequest request, int chunk, int status) {
-        if (status != WcStatus.SUCCESS) {
-            request.status = Status.LOST;
+    private void endBounced(PostedRequest request, int chunk) {
+        if (!request.write && !bounce.copyOut(chunk, request.segment)) {
+            request.status = Status.worse(request.status, Status.SEGMENT_GONE);
         }
-        if (chunk >= 0) {
-            if (status == WcStatus.SUCCESS && !request.write && !bounce.copyOut(chunk, request.segment)) {
-                request.status = Status.worse(request.status, Status.SEGMENT_GONE);
-            }
-            bounce.give(chunk);
+        bounce.give(chunk);
+    }
+
+    /** Takes the next noted operation, which has failed. */
+    private void fail(int status) {
+        Connection connection = completions.connection();
+        int bytes = completions.bytes();
+        long tag = completions.take();
+        PostedRequest request = requests.get((int) tag);
+        request.outstanding--;
+        if (tag >>> TAG_CHUNK_SHIFT != 0) {
+            bounce.give((int) (tag >>> TAG_CHUNK_SHIFT) - 1);
         }
+        recovery.fails(request, connection, status, bytes == 0 || bytes == request.length);
+        failed.run();
     }
 
     /**

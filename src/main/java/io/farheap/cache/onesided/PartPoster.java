@@ -28,7 +28,7 @@ public final class PartPoster {
          * blocks it.
          */
         NO_ROOM,
-        /** The next part is in a range that a migration holds. */
+        /** The next part is in a range that a migration holds, or its server cannot be reached now. */
         HELD
     }
 
@@ -50,15 +50,17 @@ public final class PartPoster {
     private final RegionTable table;
     private final BounceBuffers bounce;
     private final int maxMessageBytes;
+    private final RequestRecovery recovery;
     /** Null if all requests travel through this poster. */
     private @Nullable Barrier barrier;
 
-    PartPoster(QueuePoster queue, Routes routes, BounceBuffers bounce, int maxMessageBytes) {
+    PartPoster(QueuePoster queue, Routes routes, BounceBuffers bounce, int maxMessageBytes, RequestRecovery recovery) {
         this.queue = queue;
         this.routes = routes;
         this.table = routes.table();
         this.bounce = bounce;
         this.maxMessageBytes = maxMessageBytes;
+        this.recovery = recovery;
     }
 
     void barrier(Barrier asked) {
@@ -105,6 +107,10 @@ public final class PartPoster {
             MemorySegment segment = request.segment;
             Connection connection = routes.connection(region.serverIndex());
             if (connection == null || connection.failed()) {
+                if (region.server().lost() == null) {
+                    recovery.miss(region.server());
+                    return PostProgress.HELD;
+                }
                 skip(request, bytes, Status.LOST);
             } else if (!queue.hasRoom(connection) || segment != null && bounce.isEmpty()) {
                 return PostProgress.NO_ROOM;
@@ -123,6 +129,21 @@ public final class PartPoster {
             }
         }
         return PostProgress.POSTED;
+    }
+
+    /**
+     * Whether the server of a range's first byte has no connection now and can have one later; a range that a migration
+     * holds has no server yet.
+     */
+    boolean isUnreachable(boolean write, long address) {
+        RegionEntry entry = table.get(table.indexOf(address));
+        SplitRegion split = entry.split();
+        RemoteRegion region = split == null ? entry.copy() : split.copy(write, table.offsetOf(address));
+        if (region == null) {
+            return false;
+        }
+        Connection connection = routes.connection(region.serverIndex());
+        return (connection == null || connection.failed()) && region.server().lost() == null;
     }
 
     /** Passes over bytes of a request that will not be posted, and stores why. */

@@ -26,9 +26,13 @@ public final class SessionConnections extends SessionLinks<ServerConnection> {
     private final RegisteredMemory scratch;
     private final CacheConfiguration configuration;
     private final int doorbellBatch;
+    private final RequestRecovery recovery;
     private final ConnectionNumbers numbers = new ConnectionNumbers();
 
-    /** @param scratch registered memory that the READs of drains write to */
+    /**
+     * @param scratch registered memory that the READs of drains write to
+     * @param recovery of the session's requests
+     */
     public SessionConnections(
             OwnerGate gate,
             QueuePoster queue,
@@ -37,7 +41,8 @@ public final class SessionConnections extends SessionLinks<ServerConnection> {
             ProtectionDomain domain,
             RegisteredMemory scratch,
             CacheConfiguration configuration,
-            int doorbellBatch) {
+            int doorbellBatch,
+            RequestRecovery recovery) {
         super(MigrationLinks.NONE, gate);
         this.queue = queue;
         this.routes = routes;
@@ -46,6 +51,7 @@ public final class SessionConnections extends SessionLinks<ServerConnection> {
         this.scratch = scratch;
         this.configuration = configuration;
         this.doorbellBatch = doorbellBatch;
+        this.recovery = recovery;
     }
 
     @Override
@@ -72,11 +78,24 @@ public final class SessionConnections extends SessionLinks<ServerConnection> {
     @Override
     public void use(RemoteServer server, ServerConnection made) {
         queue.add(server.index(), made.connection());
+        recovery.used(server, made);
+        // Another thread may have made it before the link's back-off was over.
+        recovery.tell();
     }
 
     @Override
     public void leave(RemoteServer server, ServerConnection end) {
         queue.detach(server.index(), DRAIN_TIMEOUT_NANOS);
+    }
+
+    @Override
+    public void abandoned(RemoteServer server) {
+        recovery.forget(server);
+    }
+
+    @Override
+    public void wake() {
+        recovery.tell();
     }
 
     @Override

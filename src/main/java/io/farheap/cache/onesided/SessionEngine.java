@@ -1,6 +1,7 @@
 package io.farheap.cache.onesided;
 
 import io.farheap.cache.contract.Completion;
+import io.farheap.cache.contract.Status;
 import io.farheap.cache.order.HeldRequests;
 import io.farheap.cache.order.PostedRequest;
 import io.farheap.cache.order.PostedRequests;
@@ -8,6 +9,7 @@ import io.farheap.cache.order.RegionHeat;
 import io.farheap.cache.order.Request;
 import io.farheap.cache.order.RequestBuffer;
 import io.farheap.cache.order.RequestCallbacks;
+import io.farheap.cache.order.RequestFailure;
 import io.farheap.cache.order.RequestOrder;
 import io.farheap.cache.order.RequestPath;
 import io.farheap.cache.order.ScatterGather;
@@ -31,8 +33,8 @@ import org.jspecify.annotations.Nullable;
  * in the order of posting, except that a WRITE may overtake an earlier READ or atomic; {@link Connection} sets the
  * fence flag of a WRITE that may overlap one in flight. So posting in the order of issue is enough for a request to
  * take effect after the earlier ones that it overlaps (DESIGN.md, invariant 1); no request waits for the completion of
- * another. If a connection fails, its operations are lost, and the server's end is fenced before another connection
- * replaces it ({@link SessionConnections}).
+ * another. If a connection fails, the server's end is fenced before another connection replaces it
+ * ({@link SessionConnections}), and {@link RequestRecovery} decides what becomes of its requests.
  *
  * <p><b>The way of a request.</b> {@link RequestOrder} numbers requests as they are issued and keeps three positions,
  * {@code head <= next <= tail}. <b>Issue</b> takes a {@link PostedRequest} and stores its place at {@code tail}.
@@ -66,6 +68,13 @@ import org.jspecify.annotations.Nullable;
  */
 public final class SessionEngine implements RequestPath {
 
+    /** Held requests may be posted, or requests have failed. */
+    private static final int LOOK = 1;
+    /** Requests wait for a server, until {@link #lookAt} at most. */
+    private static final int WAIT = 2;
+    /** How long a thread sleeps at most while there is something to look at. */
+    private static final long SOON_NANOS = 1_000_000;
+
     private final RegionTable table;
     private final int maxMessageBytes;
     private final BounceBuffers bounce;
@@ -84,7 +93,11 @@ public final class SessionEngine implements RequestPath {
     private final RecordLists lists;
     private final RequestCallbacks callbacks;
 
-    private boolean heldMayResume;
+    private final RequestRecovery recovery;
+    /** What the next poll has to look at, of the bits {@link #LOOK} and {@link #WAIT}: 0 in the usual case. */
+    private int attention;
+    /** When requests that wait are looked at, if nothing happens before. */
+    private long lookAt;
 
     /**
      * @param queue posts on the connections of {@code routes}
@@ -99,7 +112,8 @@ public final class SessionEngine implements RequestPath {
             int maxMessageBytes,
             BounceBuffers bounce,
             @Nullable OperationLatency latency,
-            int capacity) {
+            int capacity,
+            RequestRecovery recovery) {
         this.table = routes.table();
         this.routes = routes;
         this.maxMessageBytes = maxMessageBytes;
@@ -107,8 +121,9 @@ public final class SessionEngine implements RequestPath {
         this.latency = latency;
         this.requests = new PostedRequests(capacity);
         this.queue = queue;
-        this.poster = new PartPoster(queue, routes, bounce, maxMessageBytes);
-        this.completions = new PartCompletions(completions, requests, bounce);
+        this.recovery = recovery;
+        this.poster = new PartPoster(queue, routes, bounce, maxMessageBytes, recovery);
+        this.completions = new PartCompletions(completions, requests, bounce, recovery, this::resumeHeld);
         // At most half may be held, so that requests to other regions always find room.
         this.heldLimit = capacity / 2;
         this.held = new HeldRequests(requests, table, capacity);
@@ -168,7 +183,9 @@ public final class SessionEngine implements RequestPath {
 
     @Override
     public boolean waits(boolean write, long address, long length) {
-        return isBehindHeld(address, length) || table.holds(write, address, length);
+        return isBehindHeld(address, length)
+                || table.holds(write, address, length)
+                || poster.isUnreachable(write, address);
     }
 
     @Override
@@ -253,7 +270,7 @@ public final class SessionEngine implements RequestPath {
                 return true;
             }
         }
-        return enqueue(write, address, length, buffer, local, segment, completion, token);
+        return enqueue(false, write, address, length, buffer, local, segment, completion, token);
     }
 
     /**
@@ -320,12 +337,12 @@ public final class SessionEngine implements RequestPath {
         if (postAllAtOnce(write, addresses, count, length, buffer, local, completion, token)) {
             return true;
         }
-        if (!hasRoomFor(count)) {
+        if (parts.full() || !hasRoomFor(write, addresses, count, length)) {
             return false;
         }
-        int whole = parts.begin(count, completion, token);
+        int whole = parts.begin(count, write, completion, token);
         for (int i = 0; i < count; i++) {
-            if (!enqueue(write, addresses[i], length, buffer, local + (long) i * length, null, parts, whole)) {
+            if (!enqueue(true, write, addresses[i], length, buffer, local + (long) i * length, null, parts, whole)) {
                 throw new AssertionError("no room for a record that was counted");
             }
         }
@@ -347,7 +364,7 @@ public final class SessionEngine implements RequestPath {
             Completion completion,
             long token) {
         if (!order.isPosted()
-                || held.count() > 0
+                || isBehindHeld(addresses, count, length)
                 || !order.hasRoomFor(count)
                 || count > requests.room()
                 || poster.hasBarrier()
@@ -377,7 +394,7 @@ public final class SessionEngine implements RequestPath {
         if (!order.hasRoomFor(1)) {
             return false;
         }
-        PostedRequest request = take(true, address, Long.BYTES, buffer, local, null, completion, token);
+        PostedRequest request = take(false, true, address, Long.BYTES, buffer, local, null, completion, token);
         if (request == null) {
             return false;
         }
@@ -387,7 +404,70 @@ public final class SessionEngine implements RequestPath {
         return true;
     }
 
+    /**
+     * Takes over a request, or one of its records, whose batch has failed. It is held, and not called back before its
+     * {@linkplain #release turn} has come.
+     *
+     * @param from the request, as it was in the batch
+     * @param local address of its data in memory; 0 if they are in its segment, or it has none any more
+     * @param before the sequence number of the first request that was issued here after it
+     * @param failure what is known about it if its batch was sent, or null
+     * @return its place
+     */
+    public int adopt(Request from, long address, long local, long before, @Nullable RequestFailure failure) {
+        if (requests.room() == 0) {
+            requests.grow();
+        }
+        PostedRequest request = requests.take();
+        request.fill(from.write, address, from.length, from.buffer, local, from.completion, from.token);
+        request.begin(failure == null ? 0 : from.length, 1);
+        request.segment = from.segment;
+        request.timed = 0;
+        request.issuedBefore(before);
+        held.add(request);
+        attention |= LOOK;
+        boolean posts = failure == null || !from.write;
+        if (posts && local == 0 && !preparesCopy(from)) {
+            // It was not sent, and its bytes were in the batch alone; or there is no memory for those that it reads.
+            request.end(Status.UNREACHABLE);
+            request.outstanding = 1;
+        } else if (failure != null) {
+            recovery.fails(request, failure);
+        }
+        return request.place;
+    }
+
+    /**
+     * Holds the posted requests that overlap {@linkplain #adopt adopted} ones that were issued before: they may have
+     * been posted on another connection, and are called back after these.
+     */
+    public void holdBehindAdopted() {
+        holdFailed();
+        attention |= LOOK;
+    }
+
+    private boolean preparesCopy(Request from) {
+        if (from.segment == null) {
+            return false;
+        }
+        try {
+            bounce.prepare();
+            return true;
+        } catch (RuntimeException e) {
+            // There is no memory for it.
+            return false;
+        }
+    }
+
+    /** All requests that were issued before one that was {@linkplain #adopt adopted} have been called back. */
+    public void release(int place) {
+        requests.get(place).outstanding--;
+        attention |= LOOK;
+    }
+
+    /** @param counted as for {@link #take} */
     private boolean enqueue(
+            boolean counted,
             boolean write,
             long address,
             long length,
@@ -396,7 +476,7 @@ public final class SessionEngine implements RequestPath {
             @Nullable MemorySegment segment,
             Completion completion,
             long token) {
-        PostedRequest request = take(write, address, length, buffer, local, segment, completion, token);
+        PostedRequest request = take(counted, write, address, length, buffer, local, segment, completion, token);
         if (request == null) {
             return false;
         }
@@ -405,16 +485,45 @@ public final class SessionEngine implements RequestPath {
         return true;
     }
 
+    /** As {@link #hasRoomFor(int)}, but beyond the limit of held requests only those count that would be held now. */
+    private boolean hasRoomFor(boolean write, long[] addresses, int count, int length) {
+        if (hasRoomFor(count)) {
+            return true;
+        }
+        if (!order.hasRoomFor(count) || count > requests.room()) {
+            return false;
+        }
+        int waiting = 0;
+        for (int i = 0; i < count; i++) {
+            waiting += waits(write, addresses[i], length) ? 1 : 0;
+        }
+        return waiting == 0 || held.count() + waiting <= heldLimit;
+    }
+
+    private boolean isBehindHeld(long[] addresses, int count, int length) {
+        if (held.count() == 0) {
+            return false;
+        }
+        for (int i = 0; i < count; i++) {
+            if (held.overlaps(addresses[i], length, order.tail())) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     private boolean isBehindHeld(long address, long length) {
-        return held.count() > 0 && held.overlaps(address, length, order.tail(), false);
+        return held.count() > 0 && held.overlaps(address, length, order.tail());
     }
 
     /**
      * Takes a place for a request that is not queued yet.
      *
+     * @param counted whether the caller has found room for it
      * @return null if there is no place, or if the request would have to be held and too many are
      */
     private @Nullable PostedRequest take(
+            boolean counted,
             boolean write,
             long address,
             long length,
@@ -423,7 +532,7 @@ public final class SessionEngine implements RequestPath {
             @Nullable MemorySegment segment,
             Completion completion,
             long token) {
-        if (held.count() >= heldLimit && (isBehindHeld(address, length) || table.holds(write, address, length))) {
+        if (!counted && held.count() >= heldLimit && waits(write, address, length)) {
             return null;
         }
         if (segment != null) {
@@ -436,7 +545,7 @@ public final class SessionEngine implements RequestPath {
         request.fill(write, address, length, buffer, local, completion, token);
         request.begin(0, 0);
         request.segment = segment;
-        request.sequence = order.tail();
+        request.issuedAs(order.tail());
         return request;
     }
 
@@ -444,7 +553,7 @@ public final class SessionEngine implements RequestPath {
         boolean behindHeld = isBehindHeld(request.address, request.length);
         if (behindHeld) {
             held.add(request);
-            heldMayResume = true;
+            attention |= LOOK;
         }
         boolean first = order.isPosted();
         order.add(behindHeld ? RequestOrder.EMPTY : request.place);
@@ -465,8 +574,8 @@ public final class SessionEngine implements RequestPath {
         if (!order.isPosted()) {
             postQueued();
         }
-        if (heldMayResume) {
-            postHeld();
+        if (attention != 0) {
+            attend();
         }
         if (queue.hasLists()) {
             queue.postLists();
@@ -486,12 +595,23 @@ public final class SessionEngine implements RequestPath {
     }
 
     @Override
+    public long longestSleep() {
+        long wait = (attention & WAIT) == 0 ? Long.MAX_VALUE : Math.max(1, lookAt - recovery.now());
+        if ((attention & LOOK) != 0) {
+            // Found behind the last look, perhaps without an event that would wake the thread.
+            wait = Math.min(wait, SOON_NANOS);
+        }
+        return wait == Long.MAX_VALUE ? 0 : wait;
+    }
+
+    @Override
     public void resumeHeld() {
-        heldMayResume = true;
+        attention |= LOOK;
     }
 
     @Override
     public void abandonUnposted() {
+        recovery.close();
         for (; !order.isPosted(); order.passNext()) {
             int place = order.at(order.next());
             if (place != RequestOrder.EMPTY) {
@@ -500,6 +620,20 @@ public final class SessionEngine implements RequestPath {
         }
         for (int i = 0; i < held.count(); i++) {
             held.get(i).abandon();
+        }
+    }
+
+    /** Requests that wait for a server end; all others end by themselves. */
+    @Override
+    public void abandon(Completion whose, long since) {
+        for (int i = 0; i < held.count(); i++) {
+            PostedRequest request = held.get(i);
+            if (request.deadline != 0
+                    && !request.fullyPosted()
+                    && ScatterGather.leadsTo(whose, request.completion, request.token)) {
+                request.abandon();
+                attention |= LOOK;
+            }
         }
     }
 
@@ -519,7 +653,7 @@ public final class SessionEngine implements RequestPath {
                 order.holdNext();
                 held.add(request);
                 // The move may have ended before the migration could see that this request is held: look once more.
-                heldMayResume = true;
+                attention |= LOOK;
             } else {
                 order.passNext();
             }
@@ -528,36 +662,126 @@ public final class SessionEngine implements RequestPath {
 
     /** Posts the request at {@code next}, or more of it. */
     private PartPoster.PostProgress post(PostedRequest request) {
-        return held.count() > 0 && held.overlaps(request.address, request.length, order.next(), false)
+        return held.count() > 0 && held.overlaps(request.address, request.length, order.next())
                 ? PartPoster.PostProgress.HELD
                 : poster.post(request);
     }
 
+    /** Looks at requests that have failed, wait for a server, or are held by a migration. */
+    private void attend() {
+        long now = recovery.now();
+        if (attention == WAIT && now - lookAt < 0) {
+            return;
+        }
+        attention = 0;
+        if (recovery.fresh()) {
+            holdFailed();
+            recovery.held();
+        }
+        recovery.look(now);
+        recovery.settle(now);
+        postHeld();
+        long deadline = endLate(now);
+        if (recovery.unsettled() || deadline != 0) {
+            attention |= WAIT;
+            lookAt = recovery.next(now);
+            if (deadline != 0 && deadline - lookAt < 0) {
+                lookAt = deadline;
+            }
+        }
+    }
+
     /**
-     * Posts held requests that the table holds no longer, each after those that were issued before it and overlap it.
+     * Holds posted requests that have failed, so that later ones pass them, and the posted ones behind that overlap
+     * them, which are called back after them.
      */
-    private void postHeld() {
-        heldMayResume = false;
+    private void holdFailed() {
+        for (long sequence = order.head(); order.next() - sequence >= 0 && sequence != order.tail(); sequence++) {
+            int place = order.at(sequence);
+            if (place == RequestOrder.EMPTY) {
+                continue;
+            }
+            PostedRequest request = requests.get(place);
+            boolean next = sequence == order.next();
+            if (next && request.failure == null) {
+                return;
+            }
+            boolean list = order.isList(sequence);
+            long from = list ? order.listBegin(sequence) : request.address;
+            long bytes = list ? order.listEnd(sequence) - from : request.length;
+            if (request.failure == null && !held.overlaps(from, bytes, sequence)) {
+                continue;
+            }
+            if (list) {
+                request.enclose(from, bytes);
+            }
+            request.issuedAs(sequence);
+            if (next) {
+                order.holdNext();
+            } else {
+                order.hold(sequence);
+            }
+            held.add(request);
+        }
+    }
+
+    /**
+     * Ends requests that have waited for a server for too long.
+     *
+     * @return the first deadline of the others; 0 for none
+     */
+    private long endLate(long now) {
+        long first = 0;
         for (int i = 0; i < held.count(); i++) {
             PostedRequest request = held.get(i);
-            long sequence = request.sequence;
+            if (request.fullyPosted()) {
+                continue;
+            }
+            if (!poster.isUnreachable(request.write, request.address + request.posted)) {
+                // One that has failed before has no more patience than this: it may be what fails connections.
+                request.deadline = request.failure == null ? 0 : request.deadline;
+                continue;
+            }
+            if (request.deadline == 0) {
+                request.deadline = recovery.deadline(now);
+            }
+            if (now - request.deadline >= 0) {
+                request.giveUp();
+                // Others that overlap it may be posted now.
+                attention |= LOOK;
+            } else if (first == 0 || request.deadline - first < 0) {
+                first = request.deadline;
+            }
+        }
+        return first;
+    }
+
+    /**
+     * Posts held requests that the table holds no longer and whose servers can be reached, each after those that were
+     * issued before it and overlap it.
+     */
+    private void postHeld() {
+        for (int i = 0; i < held.count(); i++) {
+            PostedRequest request = held.get(i);
             if (request.fullyPosted() || table.holds(request.write, request.address + request.posted, 1)) {
                 continue;
             }
-            if (order.next() - sequence <= 0) {
+            if (!request.precedes(order.next())) {
                 // A request that was issued before it is still queued, and may overlap it.
-                heldMayResume = true;
+                attention |= LOOK;
                 return;
             }
-            if (held.overlaps(request.address, request.length, sequence, true)) {
+            if (held.isBehind(i, true)) {
                 continue;
             }
             // Set before the call: if it throws, the next poll looks at the requests behind this one.
-            heldMayResume = true;
-            if (poster.post(request) == PartPoster.PostProgress.NO_ROOM) {
+            attention |= LOOK;
+            if (request.failure != null && held.isOvertaken(i)) {
+                request.giveUp();
+            } else if (poster.post(request) == PartPoster.PostProgress.NO_ROOM) {
                 return;
             }
-            heldMayResume = false;
+            attention &= ~LOOK;
         }
     }
 }

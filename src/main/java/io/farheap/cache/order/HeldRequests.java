@@ -6,9 +6,10 @@ import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 
 /**
- * The requests that wait for a migration, in the order of issue: writes to a range that is moving, and later requests
- * that overlap them. They are not in the session's {@link RequestOrder}, so that they hold back no request that does
- * not overlap them. One thread at a time, except for {@link #any}.
+ * The requests that wait for a migration or for a server, in the order of issue: writes to a range that is moving,
+ * requests whose connection has failed, and later requests that overlap them. They are not in the session's
+ * {@link RequestOrder}, so that they hold back no request that does not overlap them. One thread at a time, except for
+ * {@link #any}.
  */
 public final class HeldRequests {
 
@@ -24,7 +25,7 @@ public final class HeldRequests {
 
     private final PostedRequests requests;
     private final RegionTable table;
-    private final int[] held;
+    private int[] held;
     /** How many held requests touch each region: so most requests need no comparison. */
     private int[] perRegion;
 
@@ -55,8 +56,11 @@ public final class HeldRequests {
     }
 
     public void add(PostedRequest request) {
+        if (count == held.length) {
+            held = Arrays.copyOf(held, 2 * count);
+        }
         int at = count++;
-        for (; at > 0 && get(at - 1).sequence > request.sequence; at--) {
+        for (; at > 0 && get(at - 1).rank > request.rank; at--) {
             held[at] = held[at - 1];
         }
         held[at] = request.place;
@@ -64,22 +68,39 @@ public final class HeldRequests {
     }
 
     void remove(int i) {
-        mark(get(i), -1);
+        PostedRequest request = get(i);
+        mark(request, -1);
+        request.deadline = 0;
+        request.failure = null;
+        request.list = false;
         count--;
         System.arraycopy(held, i + 1, held, i, count - i);
     }
 
-    /**
-     * Whether a range overlaps a held request that was issued before {@code sequence}.
-     *
-     * @param unpostedOnly whether to look only at requests that are not fully posted
-     */
-    public boolean overlaps(long address, long length, long sequence, boolean unpostedOnly) {
+    /** Whether a range overlaps a held request that was issued before the request with a sequence number. */
+    public boolean overlaps(long address, long length, long sequence) {
         if (!touches(address, length)) {
             return false;
         }
-        for (int i = 0; i < count && get(i).sequence < sequence; i++) {
-            if (get(i).overlaps(address, length) && !(unpostedOnly && get(i).fullyPosted())) {
+        for (int i = 0; i < count && get(i).precedes(sequence); i++) {
+            if (get(i).overlaps(address, length)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /**
+     * Whether a held request overlaps one that was issued before it.
+     *
+     * @param i its index
+     * @param unpostedOnly whether to look only at requests that are not fully posted
+     */
+    public boolean isBehind(int i, boolean unpostedOnly) {
+        PostedRequest request = get(i);
+        for (int earlier = 0; earlier < i; earlier++) {
+            if (get(earlier).overlaps(request.address, request.length)
+                    && !(unpostedOnly && get(earlier).fullyPosted())) {
                 return true;
             }
         }
@@ -93,6 +114,29 @@ public final class HeldRequests {
                 if ((write || get(i).write) && get(i).overlaps(address, length)) {
                     return true;
                 }
+            }
+        }
+        return false;
+    }
+
+    /**
+     * Whether a request that was issued behind one which has failed, and overlaps it, may have taken effect already,
+     * and one of the two writes. Then a READ cannot be repeated, and a write that was never posted cannot be posted any
+     * more.
+     *
+     * @param i the index of the request that has failed
+     */
+    // A request that has failed has a failure.
+    @SuppressWarnings("NullAway")
+    public boolean isOvertaken(int i) {
+        PostedRequest failed = get(i);
+        for (int later = i + 1; later < count; later++) {
+            PostedRequest behind = get(later);
+            if ((failed.write || behind.write)
+                    && behind.posted > 0
+                    && behind.overlaps(failed.address, failed.length)
+                    && (behind.list || behind.failure == null || !behind.failure.isBehind(failed.failure))) {
+                return true;
             }
         }
         return false;

@@ -59,11 +59,10 @@ public final class RequestCallbacks {
         int called = 0;
         for (int i = 0; i < held.count(); i++) {
             PostedRequest request = held.get(i);
-            long sequence = request.sequence;
-            if (sequence >= end
+            if (!request.precedes(end)
                     || !request.done()
-                    || order.head() - sequence <= 0
-                    || held.overlaps(request.address, request.length, sequence, false)) {
+                    || !request.precedes(order.head())
+                    || held.isBehind(i, false)) {
                 continue;
             }
             held.remove(i);

@@ -128,6 +128,26 @@ public final class RequestOrder {
         next++;
     }
 
+    /** The request with a sequence number before {@link #next} is held. */
+    public void hold(long sequence) {
+        places[(int) sequence & mask] = EMPTY;
+    }
+
+    /** Whether the request with a sequence number was posted as a list. */
+    public boolean isList(long sequence) {
+        return listAt[(int) sequence & mask] == sequence;
+    }
+
+    /** The beginning of the range that encloses the records of the list with a sequence number. */
+    public long listBegin(long sequence) {
+        return listBegin[(int) sequence & mask];
+    }
+
+    /** The end of that range. */
+    public long listEnd(long sequence) {
+        return listEnd[(int) sequence & mask];
+    }
+
     /** The request at {@link #head} is called back. */
     void passHead() {
         head++;

@@ -112,6 +112,14 @@ public interface RequestPath {
     long listen();
 
     /**
+     * For how many ns a thread may sleep at most, as of the last poll; 0 for ever. In contrast to {@link #listen}, it
+     * is asked after the last poll before the sleep.
+     */
+    default long longestSleep() {
+        return 0;
+    }
+
+    /**
      * Sleeps until there may be progress or the thread is unparked. Outside of the gate.
      *
      * @param nanos the most to sleep, no more than {@link #listen} returned; 0 for ever

@@ -1,5 +1,6 @@
 package io.farheap.cache.order;
 
+import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 import java.util.function.Predicate;
 
@@ -9,11 +10,11 @@ import java.util.function.Predicate;
  */
 public class RequestTable {
 
-    private final Request[] all;
-    private final int[] free;
+    private Request[] all;
+    private int[] free;
     private int freeCount;
     /** Which places are not free; filled by the methods that look at all requests. */
-    private final boolean[] pending;
+    private boolean[] pending;
 
     public RequestTable(int capacity) {
         this(Request.make(capacity));
@@ -27,6 +28,22 @@ public class RequestTable {
         for (int place = all.length - 1; place >= 0; place--) {
             free[freeCount++] = place;
         }
+    }
+
+    /**
+     * Adds free places.
+     *
+     * @param more the requests so far, and others behind them
+     */
+    final void grow(Request[] more) {
+        free = Arrays.copyOf(free, more.length);
+        for (int place = more.length - 1; place >= all.length; place--) {
+            free[freeCount++] = place;
+        }
+        pending = new boolean[more.length];
+        // A sampling thread reads the array without the gate.
+        VarHandle.releaseFence();
+        all = more;
     }
 
     public Request get(int place) {

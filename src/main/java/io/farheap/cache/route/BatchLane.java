@@ -3,8 +3,11 @@ package io.farheap.cache.route;
 import io.farheap.cache.order.RegionHeat;
 import io.farheap.cache.order.Request;
 import io.farheap.cache.order.RequestBuffer;
+import io.farheap.remote.contract.RemoteServer;
+import io.farheap.remote.server.ServerRing;
 import io.farheap.rpc.batch.BatchConnection;
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A session's batches to one server: the connection, and the requests in its batches. A request's place is its entry of
@@ -12,6 +15,10 @@ import java.util.Arrays;
  */
 public final class BatchLane {
 
+    /** The server, and both ends of the connection. */
+    public final RemoteServer remote;
+
+    public final ServerRing end;
     public final BatchConnection connection;
     public final int server;
     /** Whether its failure has been handled. */
@@ -22,13 +29,22 @@ public final class BatchLane {
      */
     public final int[] group;
 
+    /** By entry: the place of the request that has taken this one's place; -1 for none. Null until some have. */
+    private int @Nullable [] moved;
+    /** While all entries are looked at in turn: the next one, and its batch. */
+    private long nextBatch;
+
+    private int nextEntry;
+
     private final Request[] requests;
     /** The address of each entry; negative before its first request. */
     private final long[] addresses;
 
-    public BatchLane(BatchConnection connection, int server) {
-        this.connection = connection;
-        this.server = server;
+    public BatchLane(RemoteServer remote, ServerRing end) {
+        this.remote = remote;
+        this.end = end;
+        this.connection = end.connection();
+        this.server = remote.index();
         // A server that cannot be reached has received nothing, so there is nothing to handle.
         this.lost = connection.failed();
         int entries = connection.entries();
@@ -62,6 +78,51 @@ public final class BatchLane {
         }
         group[entry] = records;
         return requests[entry];
+    }
+
+    /** The address of an entry. */
+    public long address(int entry) {
+        return addresses[entry];
+    }
+
+    /** The next {@link #next} returns the oldest entry that is not finished. */
+    public void rewind() {
+        nextBatch = connection.firstUnfinished();
+        nextEntry = connection.firstEntry(nextBatch);
+    }
+
+    /** The next entry, without those that stand for it in its group. There must be one. */
+    public int next() {
+        while (nextEntry == connection.endEntry(nextBatch)) {
+            nextBatch++;
+            nextEntry = connection.firstEntry(nextBatch);
+        }
+        int entry = nextEntry;
+        nextEntry += group[entry];
+        return entry;
+    }
+
+    /** Whether the connection failed before the entry that {@link #next} returned last was answered. */
+    public boolean failed(int entry) {
+        if (connection.succeeded(nextBatch)) {
+            return false;
+        }
+        byte status = connection.status(entry);
+        return status == BatchConnection.LOST || status == BatchConnection.UNSENT;
+    }
+
+    /** Another request has taken the place of an entry's. */
+    public void move(int entry, int place) {
+        if (moved == null) {
+            moved = new int[addresses.length];
+            Arrays.fill(moved, -1);
+        }
+        moved[entry] = place;
+    }
+
+    /** The place of the request that has taken the place of an entry's; -1 for none. */
+    public int moved(int entry) {
+        return moved == null ? -1 : moved[entry];
     }
 
     /** Whether a request whose batch has not been answered yet overlaps a range. */

@@ -78,8 +78,12 @@ public abstract class SessionLinks<E extends ServerAttachment> implements Migrat
     @Override
     public final void disconnect(RemoteServer server) {
         beside.disconnect(server);
-        links.forget(server);
+        links.abandon(server);
+        abandoned(server);
     }
+
+    /** The session has left a server for good. Without the gate. */
+    public void abandoned(RemoteServer server) {}
 
     /** A failed end is fenced before it is replaced, and before requests can take another way. */
     @Override

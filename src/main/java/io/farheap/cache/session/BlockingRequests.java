@@ -302,7 +302,13 @@ public final class BlockingRequests implements Completion, CallCompletion {
      * @param how it ended, not {@link Status#OK}
      */
     public CacheException failure(boolean write, long address, long length, int how) {
-        String why = how == Status.LOST ? cache.describeLoss(address, length) : Status.describe(how);
+        String why =
+                switch (how) {
+                    case Status.LOST -> cache.describeLoss(address, length);
+                    case Status.UNKNOWN, Status.UNREACHABLE ->
+                        Status.describe(how) + cache.describeServers(address, length);
+                    default -> Status.describe(how);
+                };
         return new CacheException(
                 "cannot " + (write ? "write " : "read ") + length + " bytes at address " + address + ": " + why, how);
     }

@@ -9,8 +9,9 @@ import io.farheap.verbs.DeviceLimits;
  * @param name of the cache
  * @param requests how many requests of a session may be between issue and callback
  * @param doorbellBatch work requests posted as one list; 1 posts each at once
+ * @param patienceNanos how long a request waits for a connection before it is posted
  */
-public record CacheSessionOptions(String name, int requests, int doorbellBatch) {
+public record CacheSessionOptions(String name, int requests, int doorbellBatch, long patienceNanos) {
 
     private static final int MAX_REQUESTS = 1 << 16;
     private static final int COMPLETION_ENTRIES_PER_DEPTH = 16;

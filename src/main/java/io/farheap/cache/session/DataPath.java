@@ -4,6 +4,7 @@ import io.farheap.cache.batch.SessionBatches;
 import io.farheap.cache.batch.SessionRings;
 import io.farheap.cache.contract.CacheConfiguration;
 import io.farheap.cache.onesided.BounceBuffers;
+import io.farheap.cache.onesided.RequestRecovery;
 import io.farheap.cache.onesided.SessionConnections;
 import io.farheap.cache.onesided.SessionEngine;
 import io.farheap.cache.order.RequestPath;
@@ -46,13 +47,18 @@ public record DataPath(
     /** Room in the completion queue for one drain of each server. */
     private static final int DRAIN_ENTRIES = 256;
 
-    /** Makes a path for a session whose own thread processes its requests. It is not connected to any server yet. */
+    /**
+     * Makes a path for a session whose own thread processes its requests. It is not connected to any server yet.
+     *
+     * @param news makes the session's next poll look at held requests, and wakes its thread
+     */
     public static DataPath own(
             OpenDevice device,
             RegionTable table,
             CacheSessionOptions options,
             CacheConfiguration how,
             OwnerGate gate,
+            Runnable news,
             @Nullable OperationLatency latency) {
         int entries = options.completionEntries(how, device.context().limits());
         try (CloseStack stack = new CloseStack()) {
@@ -65,18 +71,36 @@ public record DataPath(
             QueueCompletions completions =
                     new QueueCompletions(queue, entries, entries + DRAIN_ENTRIES, connections, routes::forget);
             QueuePoster poster = new QueuePoster(connections, completions);
+            RequestRecovery recovery = new RequestRecovery(options.patienceNanos(), System::nanoTime, news);
             SessionEngine engine = new SessionEngine(
-                    routes, poster, completions, device.maxMessageBytes(), bounce, latency, options.requests());
+                    routes,
+                    poster,
+                    completions,
+                    device.maxMessageBytes(),
+                    bounce,
+                    latency,
+                    options.requests(),
+                    recovery);
             MigrationLinks oneSided = new SessionConnections(
-                    gate, poster, routes, queue, device.domain(), device.scratch(), how, options.doorbellBatch());
+                    gate,
+                    poster,
+                    routes,
+                    queue,
+                    device.domain(),
+                    device.scratch(),
+                    how,
+                    options.doorbellBatch(),
+                    recovery);
             Runnable free = () -> Closeables.all(completions, bounce);
             RequestPath requests = engine;
             MigrationLinks links = oneSided;
             if (how.batched()) {
-                SessionBatches batches = new SessionBatches(engine, poster, routes, latency, options.requests());
+                SessionBatches batches =
+                        new SessionBatches(engine, poster, routes, latency, options.requests(), recovery);
                 requests = batches;
-                links = new SessionRings(oneSided, gate, batches, device.context(), channel, how);
+                links = new SessionRings(oneSided, gate, batches, device.context(), channel, how, recovery);
             }
+            recovery.maker(links::ensure);
             stack.keep();
             return new DataPath(requests, links, channel, free, device.lifetime()::closesLater);
         }

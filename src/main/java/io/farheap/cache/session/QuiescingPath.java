@@ -97,6 +97,11 @@ public record QuiescingPath(RequestPath path, AtomicBoolean quiet) implements Re
     }
 
     @Override
+    public long longestSleep() {
+        return path.longestSleep();
+    }
+
+    @Override
     public void resumeHeld() {
         path.resumeHeld();
     }

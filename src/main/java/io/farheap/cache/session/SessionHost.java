@@ -32,4 +32,9 @@ public interface SessionHost extends RequestBuffer.Owner {
      * the remedy. Any thread.
      */
     String describeLoss(long address, long length);
+
+    /** The servers that have a range, and the remedy if one does not answer, for messages. Any thread. */
+    default String describeServers(long address, long length) {
+        return "";
+    }
 }

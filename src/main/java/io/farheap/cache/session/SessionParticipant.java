@@ -45,7 +45,7 @@ public final class SessionParticipant implements MigrationParticipant {
             dataPath.links().ensure(server);
         } finally {
             // Operations of an end that was left are lost, also if no other end was made.
-            sleeper.wake();
+            progress.look();
         }
     }
 
@@ -58,8 +58,8 @@ public final class SessionParticipant implements MigrationParticipant {
         try {
             return now.drain(region);
         } finally {
-            // The drain may have taken completions that the session sleeps for.
-            sleeper.wake();
+            // The drain may have taken completions that the session sleeps for, or been a fence that it waits for.
+            progress.look();
         }
     }
 
@@ -68,7 +68,7 @@ public final class SessionParticipant implements MigrationParticipant {
         try {
             return dataPath.links().drained(region);
         } finally {
-            sleeper.wake();
+            progress.look();
         }
     }
 
@@ -125,6 +125,6 @@ public final class SessionParticipant implements MigrationParticipant {
             admission.calls().lose(server);
         });
         current[0].lose(server);
-        sleeper.wake();
+        progress.look();
     }
 }

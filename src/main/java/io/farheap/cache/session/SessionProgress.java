@@ -136,6 +136,7 @@ public final class SessionProgress {
                 if (progress() > 0) {
                     return;
                 }
+                patience = least(patience, sleeping.longestSleep());
             } finally {
                 admission.exit(entered);
             }
@@ -150,14 +151,19 @@ public final class SessionProgress {
         return one == 0 || other == 0 ? one + other : Math.min(one, other);
     }
 
+    /** Makes the next poll look at held requests, and wakes the owner if it sleeps. Any thread. */
+    public void look() {
+        resumed = true;
+        sleeper.wake();
+    }
+
     /**
      * Called by a migration that has released a range: if requests are held, the session looks at them with its next
      * poll. Any thread.
      */
     void resume() {
         if (admission.path().mayHold()) {
-            resumed = true;
-            sleeper.wake();
+            look();
         }
     }
 }

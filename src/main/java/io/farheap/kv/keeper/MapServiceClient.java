@@ -4,7 +4,6 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.farheap.control.ControlException;
 import io.farheap.kv.format.MapCalls;
-import io.farheap.kv.space.ReconnectBackoff;
 import io.farheap.lifetime.CloseStack;
 import io.farheap.lifetime.Closeables;
 import io.farheap.remote.RegisteredBuffer;
@@ -14,6 +13,7 @@ import io.farheap.remote.RpcOptions;
 import io.farheap.remote.RpcQueue;
 import io.farheap.remote.contract.Outcome;
 import io.farheap.remote.contract.PostResult;
+import io.farheap.remote.server.ReconnectBackoff;
 import io.farheap.time.TimeLimit;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.TimeUnit;

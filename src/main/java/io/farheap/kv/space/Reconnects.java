@@ -6,6 +6,7 @@ import io.farheap.remote.RemoteQueue;
 import io.farheap.remote.contract.Outcome;
 import io.farheap.remote.contract.RemoteRegion;
 import io.farheap.remote.contract.RemoteServer;
+import io.farheap.remote.server.LinkRecovery;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
@@ -26,12 +27,7 @@ public final class Reconnects {
     private static final class ConnectionState {
 
         private final RemoteServer server;
-        private boolean down;
-        private boolean repairing;
-        /** Whether the last attempt found no server. */
-        private boolean unreachable;
-
-        private final ReconnectBackoff backoff = new ReconnectBackoff(System.nanoTime());
+        private final LinkRecovery link = new LinkRecovery(System.nanoTime());
 
         /** Requests whose present step has posted something on the connection since it was made again. */
         private final BitSet tried = new BitSet();
@@ -40,23 +36,9 @@ public final class Reconnects {
             this.server = server;
         }
 
-        void fails(long now) {
-            down = true;
-            backoff.fails(now);
-        }
-
-        /** Gives it up: it is not made again, or needs no more proof that it works. */
-        void givenUp() {
-            down = false;
-            backoff.works();
-        }
-
         void ended(boolean connected, long now) {
-            repairing = false;
-            down = !connected;
-            unreachable = !connected;
             tried.clear();
-            backoff.ended(connected, now);
+            link.ended(connected, now);
         }
     }
 
@@ -100,13 +82,13 @@ public final class Reconnects {
     void refused(RemoteServer server) {
         ConnectionState line = find(server);
         if (server.lost() == null) {
-            failed |= line == null || !line.down;
+            failed |= line == null || !line.link.isDown();
             return;
         }
         // A server whose lease is lost is not connected again.
         gone = gone || serves(server);
         if (line != null) {
-            line.givenUp();
+            line.link.giveUp();
         }
     }
 
@@ -189,7 +171,8 @@ public final class Reconnects {
             return true;
         }
         for (ConnectionState line : lines) {
-            if (line.down && !line.unreachable) {
+            // Unless the last attempt found no server.
+            if (line.link.isDown() && line.link.attempts() == 0) {
                 return true;
             }
         }
@@ -206,7 +189,7 @@ public final class Reconnects {
         }
         boolean stand = !isOver() && !cutFailed && !gone;
         for (ConnectionState line : lines) {
-            stand &= !line.down;
+            stand &= !line.link.isDown();
         }
         failed |= stand;
         return stand;
@@ -223,7 +206,7 @@ public final class Reconnects {
             failed = false;
             gone = true;
             down = 0;
-            lines.forEach(ConnectionState::givenUp);
+            lines.forEach(line -> line.link.giveUp());
             return;
         }
         if (isCutting()) {
@@ -245,27 +228,26 @@ public final class Reconnects {
             ConnectionState line = lines.get(i);
             // A server whose lease is lost is not connected again; operations that were posted under that lease take no
             // effect any more.
-            if (line.down && line.server.lost() != null) {
+            if (line.link.isDown() && line.server.lost() != null) {
                 gone = gone || serves(line.server);
-                line.givenUp();
+                line.link.giveUp();
             }
-            if (line.down) {
+            if (line.link.isDown()) {
                 down++;
-                if (!line.repairing && line.backoff.due(now)) {
-                    reconnect(line, TAG | i);
+                if (line.link.isDue(now)) {
+                    reconnect(line, TAG | i, now);
                 }
             }
         }
     }
 
-    private void reconnect(ConnectionState line, long tag) {
+    private void reconnect(ConnectionState line, long tag, long now) {
         if (!serves(line.server)) {
-            line.givenUp();
+            line.link.giveUp();
             return;
         }
         synchronized (cutLock) {
-            if (!cutting) {
-                line.repairing = true;
+            if (!cutting && line.link.begins(now)) {
                 begun++;
                 queue.reconnect(line.server, tag);
             }
@@ -275,8 +257,8 @@ public final class Reconnects {
     /** Connections to servers that have left the map need no more proof. */
     private void giveUpLeft() {
         for (ConnectionState line : lines) {
-            if (line.backoff.inVain() > 0 && !serves(line.server)) {
-                line.backoff.works();
+            if (line.link.inVain() > 0 && !serves(line.server)) {
+                line.link.works();
             }
         }
     }
@@ -312,18 +294,18 @@ public final class Reconnects {
     public void worked(int place) {
         unproven = false;
         for (ConnectionState line : lines) {
-            if (line.tried.get(place) && !line.down && queue.connected(line.server)) {
-                line.backoff.works();
+            if (line.tried.get(place) && !line.link.isDown() && queue.connected(line.server)) {
+                line.link.works();
             }
             line.tried.clear(place);
-            unproven |= line.backoff.inVain() > 0;
+            unproven |= line.link.inVain() > 0;
         }
     }
 
     /** How often in succession the connection to a server has failed before any request made progress over it. */
     public int inVain(RemoteServer server) {
         ConnectionState line = find(server);
-        return line == null ? 0 : line.backoff.inVain();
+        return line == null ? 0 : line.link.inVain();
     }
 
     /** How often it has begun to make a connection again. */
@@ -361,7 +343,7 @@ public final class Reconnects {
         if (server.lost() != null) {
             gone = true;
             if (line != null) {
-                line.givenUp();
+                line.link.giveUp();
             }
             return;
         }
@@ -369,8 +351,7 @@ public final class Reconnects {
             line = new ConnectionState(server);
             lines.add(line);
         }
-        if (!line.down) {
-            line.fails(now);
+        if (line.link.fails(now)) {
             unproven = true;
         }
     }

@@ -172,6 +172,20 @@ public final class QueueCompletions implements AutoCloseable {
         return refused ? Outcome.REFUSED : Outcome.UNKNOWN;
     }
 
+    /** The connection of the noted operations. There must be one. */
+    // While operations are left, their connection is not null.
+    @SuppressWarnings("NullAway")
+    public Connection connection() {
+        return ending;
+    }
+
+    /** As {@link Connection#firstBytes}, of the next noted operation. There must be one. */
+    // As above.
+    @SuppressWarnings("NullAway")
+    public int bytes() {
+        return ending.firstBytes(endingId);
+    }
+
     /** The tag of the next noted operation. There must be one. */
     // While operations are left, their connection is not null.
     @SuppressWarnings("NullAway")

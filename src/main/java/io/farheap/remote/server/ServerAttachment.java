@@ -38,6 +38,11 @@ public abstract sealed class ServerAttachment implements AutoCloseable permits S
         return fenced.get() || ends.lost();
     }
 
+    /** Whether the lease that it was made under is lost, and all memory that was held under it. */
+    public final boolean isLost() {
+        return ends.lost();
+    }
+
     /** Whether nothing more is sent by it. Called by its owner, or with the owner kept out. */
     public abstract boolean failed();
 

@@ -18,6 +18,9 @@ public final class ServerFences {
     private final LeaseCalls calls;
     private final Consumer<CompletableFuture<Void>> closesLater;
     private final DeferredCloser lateClose = new DeferredCloser();
+    /** Whether the server has answered that it does not know the lease any more. */
+    private volatile boolean expired;
+
     private final Set<Long> forgotten = ConcurrentHashMap.newKeySet();
 
     /** @param closesLater receives a future for each resource whose close the server delays */
@@ -49,12 +52,14 @@ public final class ServerFences {
             if (e.code() != ControlException.Code.LEASE_EXPIRED) {
                 throw e;
             }
+            // The server knows a lease until it is fenced.
+            expired = true;
         }
     }
 
-    /** Whether the lease is lost, with which all ends on the server end. */
+    /** Whether the lease is lost or has expired at the server, with which all ends on the server end. */
     boolean lost() {
-        return calls.lost() != null;
+        return expired || calls.lost() != null;
     }
 
     /** Remembers a connection that was closed while the server did not answer: its end may still exist. */

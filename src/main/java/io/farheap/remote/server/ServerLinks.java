@@ -77,6 +77,9 @@ public final class ServerLinks<E extends ServerAttachment> implements AutoClosea
         E end;
         /** Guarded by {@code changing}. */
         boolean closed;
+        /** A server with this index that was left for good; null if none was. Guarded by {@code changing}. */
+        @Nullable
+        RemoteServer left;
     }
 
     private final Owner<E> owner;
@@ -119,8 +122,11 @@ public final class ServerLinks<E extends ServerAttachment> implements AutoClosea
     }
 
     private boolean connect(Link<E> link, RemoteServer server, BooleanSupplier wanted) {
-        if (shut || link.end != null) {
-            return !shut;
+        if (shut || link.left == server) {
+            return false;
+        }
+        if (link.end != null) {
+            return true;
         }
         E made = owner.open(server);
         boolean used;
@@ -159,6 +165,17 @@ public final class ServerLinks<E extends ServerAttachment> implements AutoClosea
     public void forget(RemoteServer server) {
         Link<E> link = lock(server);
         try {
+            leave(link, server);
+        } finally {
+            link.changing.unlock();
+        }
+    }
+
+    /** As {@link #forget}, and for good: later calls do not connect to this server. */
+    public void abandon(RemoteServer server) {
+        Link<E> link = lock(server);
+        try {
+            link.left = server;
             leave(link, server);
         } finally {
             link.changing.unlock();
@@ -205,7 +222,8 @@ public final class ServerLinks<E extends ServerAttachment> implements AutoClosea
     }
 
     /**
-     * Replaces an end that has failed, once it is fenced, or connects if there is none.
+     * Replaces an end that has failed, once it is fenced, or connects if there is none, unless the server was
+     * {@linkplain #abandon abandoned}.
      *
      * @param between runs after a failed end is left and before another is made; if the end is usable, it runs alone
      * @throws ControlException if the server refuses, does not answer, or has recently not answered another call; a

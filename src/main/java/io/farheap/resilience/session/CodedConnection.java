@@ -1,6 +1,7 @@
 package io.farheap.resilience.session;
 
 import io.farheap.remote.contract.RemoteServer;
+import io.farheap.remote.server.LinkRecovery;
 import io.farheap.resilience.table.ServerErrorCounts;
 
 /**
@@ -24,15 +25,10 @@ final class CodedConnection {
     final ServerErrorCounts record;
 
     boolean connected;
-    /** A reconnect is under way, since {@link #since}. */
-    boolean repairing;
-    /** How many reconnects in turn have failed. */
-    int failedReconnects;
-    /** By the session's clock. */
+    final LinkRecovery recovery;
+    /** When it was found unconnected, by the session's clock. */
     long since;
 
-    long retryAt;
-    long backoff;
     /** Splits that their requests stopped waiting for, and that have not come. */
     int late;
     /**
@@ -48,10 +44,12 @@ final class CodedConnection {
     private long deviation;
     private int asked;
 
-    CodedConnection(RemoteServer server, ServerErrorCounts record, boolean connected) {
+    /** @param now by the session's clock */
+    CodedConnection(RemoteServer server, ServerErrorCounts record, boolean connected, long now) {
         this.server = server;
         this.record = record;
         this.connected = connected;
+        this.recovery = new LinkRecovery(now);
     }
 
     void learn(long nanos) {
@@ -77,11 +75,11 @@ final class CodedConnection {
      * and regenerating a slab reads k others over the network. If the server's process has ended, all reconnects fail.
      */
     boolean isUnreachable() {
-        return failedReconnects >= MOST_FAILED_RECONNECTS;
+        return recovery.attempts() >= MOST_FAILED_RECONNECTS;
     }
 
     /** Whether a split from this server can be waited for. */
     boolean mayCome(long clock, long patience) {
-        return connected || repairing && clock - since < patience;
+        return connected || recovery.isMaking() && clock - since < patience;
     }
 }

@@ -22,8 +22,6 @@ public final class CodedConnections implements FenceStatus {
     private static final long RECONNECT = Long.MIN_VALUE;
 
     private static final int FIRST_ROOM = 16;
-    private static final long FIRST_BACKOFF_NANOS = 5_000_000;
-    private static final long MOST_BACKOFF_NANOS = 1_000_000_000;
 
     private final SpaceState space;
     private final RemoteQueue queue;
@@ -60,7 +58,7 @@ public final class CodedConnections implements FenceStatus {
             }
             lines = more;
         }
-        CodedConnection line = new CodedConnection(server, space.record(server), queue.connected(server));
+        CodedConnection line = new CodedConnection(server, space.record(server), queue.connected(server), 0);
         lines.set(index, line);
         if (!line.connected) {
             begin(line, 0);
@@ -119,10 +117,10 @@ public final class CodedConnections implements FenceStatus {
         line.unfenced = true;
         line.fenceWanted = false;
         line.connected = false;
-        line.failedReconnects = 0;
-        line.backoff = FIRST_BACKOFF_NANOS;
         line.since = clock;
-        line.retryAt = clock;
+        // It is made again at once, however often it fails.
+        line.recovery.works();
+        line.recovery.fails(clock);
         broken = true;
     }
 
@@ -134,15 +132,6 @@ public final class CodedConnections implements FenceStatus {
         }
     }
 
-    private void reconnect(CodedConnection line) {
-        if (space.lost(line.server)) {
-            line.repairing = false;
-            return;
-        }
-        line.repairing = true;
-        queue.reconnect(line.server, RECONNECT | line.server.index());
-    }
-
     public static boolean isReconnect(long tag) {
         return tag < 0;
     }
@@ -150,19 +139,17 @@ public final class CodedConnections implements FenceStatus {
     /** A reconnect has ended. */
     public void reconnected(long tag, int outcome, long clock) {
         CodedConnection line = lines.getPlain((int) (tag & ~RECONNECT));
-        line.repairing = false;
-        line.failedReconnects = outcome == Outcome.DONE ? 0 : line.failedReconnects + 1;
         // The queue uses a new connection before it reports the reconnect. Such a connection may have failed since. If
         // that failure has been polled, broke found the connection unconnected and did nothing: the queue does not
         // report it as connected, so it is made again, and stays unfenced until then. If the failure has not been
         // polled, both the queue and this class take it for connected, and broke follows with the failed operations.
-        if (outcome == Outcome.DONE && queue.connected(line.server)) {
+        boolean connected = outcome == Outcome.DONE && queue.connected(line.server);
+        line.recovery.ended(connected, clock);
+        if (connected) {
             // The earlier connection was fenced first.
             line.unfenced = false;
             line.connected = true;
         } else {
-            line.retryAt = clock + line.backoff;
-            line.backoff = Math.min(2 * line.backoff, MOST_BACKOFF_NANOS);
             space.lost(line.server);
         }
     }
@@ -182,8 +169,8 @@ public final class CodedConnections implements FenceStatus {
                 space.lost(line.server);
             } else if (line.connected && line.fenceWanted) {
                 begin(line, clock);
-            } else if (!line.connected && !line.repairing && clock - line.retryAt >= 0) {
-                reconnect(line);
+            } else if (line.recovery.begins(clock)) {
+                queue.reconnect(line.server, RECONNECT | line.server.index());
             }
         }
     }

@@ -39,6 +39,8 @@ public final class BatchConnection implements AutoCloseable {
     private final BatchEntries entries;
     /** Null if the connection has no calls. */
     private final @Nullable AwaitedReplies replies;
+    /** Whether a batch had been answered when the connection failed. */
+    private boolean worked;
 
     /**
      * @param channel the channel on which answers that were {@linkplain #requestWakeUp asked for} and errors raise
@@ -460,6 +462,7 @@ public final class BatchConnection implements AutoCloseable {
     public void fail() {
         if (!writer.failed()) {
             writer.fail();
+            worked = window.unanswered() < window.sent();
             while (!window.allAnswered()) {
                 window.lose(LOST);
             }
@@ -467,6 +470,11 @@ public final class BatchConnection implements AutoCloseable {
             finishEmpty();
             entries.loseAwaited();
         }
+    }
+
+    /** Whether the server had answered a batch when the connection failed. */
+    public boolean hasWorked() {
+        return worked;
     }
 
     /** The requests in the open batch were never sent. */
@@ -491,6 +499,16 @@ public final class BatchConnection implements AutoCloseable {
     /** Whether all requests of the batch at the head succeeded. */
     public boolean succeeded() {
         return window.succeeded();
+    }
+
+    /** Whether all requests of an unfinished batch succeeded. */
+    public boolean succeeded(long sequence) {
+        return window.succeeded(sequence);
+    }
+
+    /** The address that a read's bytes are copied to; not positive if it was added without one. */
+    public long local(int entry) {
+        return entries.locals[entry];
     }
 
     /**

@@ -164,6 +164,11 @@ final class BatchWindow {
         return succeeded[headSlot];
     }
 
+    /** Whether all requests of an unfinished batch succeeded. */
+    boolean succeeded(long sequence) {
+        return succeeded[slot(sequence)];
+    }
+
     boolean allFinished() {
         return finished == sent;
     }

@@ -10,7 +10,8 @@ public final class IoStatus {
     /** The part is lost, since a memory server died. */
     public static final int LOST = 2;
     /**
-     * The storage refused the request: an I/O error, a full disk. Part of an append that failed may have been written.
+     * The storage refused the request: an I/O error, a full disk; or a memory server could not be reached for a while.
+     * Part of an append that failed may have been written.
      */
     public static final int FAILED = 3;
     /** The handle was closed before the request was sent. */

@@ -1,7 +1,10 @@
 package io.farheap.cache.order;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.cache.contract.Completion;
 import io.farheap.cache.contract.Status;
 import java.util.ArrayList;
 import java.util.List;
@@ -11,7 +14,9 @@ import org.junit.jupiter.api.Test;
 class ScatterGatherTest {
 
     /** From the best to the worst. */
-    private static final int[] RANKED = {Status.OK, Status.SEGMENT_GONE, Status.CLOSED, Status.CORRUPT, Status.LOST};
+    private static final int[] RANKED = {
+        Status.OK, Status.SEGMENT_GONE, Status.CLOSED, Status.UNREACHABLE, Status.UNKNOWN, Status.CORRUPT, Status.LOST
+    };
 
     private static final int PARTS = 3;
 
@@ -27,11 +32,43 @@ class ScatterGatherTest {
                 worst = Math.max(worst, rank);
                 order.add(RANKED[rank]);
             }
-            int whole = parts.begin(PARTS, (token, status) -> ended.add(status), n);
+            int whole = parts.begin(PARTS, false, (token, status) -> ended.add(status), n);
             order.forEach(status -> parts.completed(whole, status));
             assertEquals(List.of(RANKED[worst]), ended, order.toString());
             ended.clear();
         }
+    }
+
+    @Test
+    void aWriteOfWhichOnePartWasDoneIsNotUnreachable() {
+        ScatterGather parts = new ScatterGather(1);
+        List<Integer> ended = new ArrayList<>();
+        for (boolean write : new boolean[] {true, false}) {
+            for (int reached = 0; reached < 2; reached++) {
+                int whole = parts.begin(2, write, (token, status) -> ended.add(status), 0);
+                parts.completed(whole, reached == 0 ? Status.UNREACHABLE : Status.OK);
+                parts.completed(whole, Status.UNREACHABLE);
+            }
+        }
+        assertEquals(List.of(Status.UNREACHABLE, Status.UNKNOWN, Status.UNREACHABLE, Status.UNREACHABLE), ended);
+        ended.clear();
+        int whole = parts.begin(2, true, (token, status) -> ended.add(status), 0);
+        parts.completed(whole, Status.UNREACHABLE);
+        parts.completed(whole, Status.OK);
+        assertEquals(List.of(Status.UNKNOWN), ended);
+    }
+
+    @Test
+    void aPartLeadsToTheCompletionOfItsWhole() {
+        ScatterGather parts = new ScatterGather(2);
+        Completion one = (token, status) -> {};
+        Completion other = (token, status) -> {};
+        int first = parts.begin(2, false, one, 7);
+        int second = parts.begin(2, false, other, 7);
+        assertTrue(ScatterGather.leadsTo(one, parts, first));
+        assertFalse(ScatterGather.leadsTo(one, parts, second));
+        assertTrue(ScatterGather.leadsTo(one, one, second));
+        assertFalse(ScatterGather.leadsTo(one, other, first));
     }
 
     /** A session that is closed does not hide that a part of a request was lost. */

@@ -82,22 +82,27 @@ class KilledMigrationTest {
     /** @return whether the probe was written and not lost */
     private boolean write(int probe, long value) {
         buffer.segment().set(JAVA_LONG, 0, value);
-        try {
-            session.writeBlocking((long) probe * PROBE_STEP, buffer, 0, 8);
-            return true;
-        } catch (CacheException e) {
-            assertEquals(Status.LOST, e.status());
-            return false;
-        }
+        return isThere(() -> session.writeBlocking((long) probe * PROBE_STEP, buffer, 0, 8));
     }
 
     private long read(CacheSession through, int probe) {
-        try {
-            through.readBlocking((long) probe * PROBE_STEP, buffer, 8, 8);
-            return buffer.segment().get(JAVA_LONG, 8);
-        } catch (CacheException e) {
-            assertEquals(Status.LOST, e.status());
-            return LOST;
+        return isThere(() -> through.readBlocking((long) probe * PROBE_STEP, buffer, 8, 8))
+                ? buffer.segment().get(JAVA_LONG, 8)
+                : LOST;
+    }
+
+    /** A server that was killed cannot be reached, until its lease has ended: then what it had is lost. */
+    private static boolean isThere(Runnable request) {
+        while (true) {
+            try {
+                request.run();
+                return true;
+            } catch (CacheException e) {
+                if (e.status() == Status.LOST) {
+                    return false;
+                }
+                assertEquals(Status.UNREACHABLE, e.status());
+            }
         }
     }
 

@@ -86,12 +86,12 @@ class KilledServerTest {
                 session.write(ON_SECOND, buffer, 0, 64, onSecond, 0);
                 session.drain();
             }
-            assertEquals(Status.LOST, statuses[0]);
+            assertEquals(Status.UNREACHABLE, statuses[0]);
             assertEquals(Status.OK, statuses[1]);
             session.writeBlocking(ON_SECOND, buffer, 0, 4096);
             CacheException refused =
                     assertThrows(CacheException.class, () -> session.writeBlocking(ON_FIRST, buffer, 0, 8));
-            assertEquals(Status.LOST, refused.status());
+            assertEquals(Status.UNREACHABLE, refused.status());
             String why = refused.getMessage();
             assertTrue(why.contains("memory server " + first.address()) && why.contains("create another"), why);
             assertFalse(why.contains(second.address()), why);
@@ -100,7 +100,7 @@ class KilledServerTest {
                 Buffer buffer = cache.allocate(4096)) {
             another.writeBlocking(ON_SECOND, buffer, 0, 4096);
             assertEquals(
-                    Status.LOST,
+                    Status.UNREACHABLE,
                     assertThrows(CacheException.class, () -> another.writeBlocking(ON_FIRST, buffer, 0, 8))
                             .status());
         }

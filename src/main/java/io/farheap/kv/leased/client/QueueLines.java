@@ -1,7 +1,7 @@
 package io.farheap.kv.leased.client;
 
-import io.farheap.kv.space.ReconnectBackoff;
 import io.farheap.remote.contract.Outcome;
+import io.farheap.remote.server.LinkRecovery;
 import java.util.Arrays;
 
 /**
@@ -17,12 +17,7 @@ final class QueueLines {
 
     private final LeasedSpace space;
     private final LineMaker maker;
-    private boolean[] down;
-    private boolean[] connecting;
-    /** How many attempts to make the connection again have failed, one after another. */
-    private int[] attempts;
-
-    private ReconnectBackoff[] backoff;
+    private LinkRecovery[] links;
     private boolean[] over;
     /** Connections that are down, without those to servers that are lost. */
     private int downs;
@@ -36,41 +31,33 @@ final class QueueLines {
         this.space = space;
         this.maker = maker;
         int servers = space.servers();
-        down = new boolean[servers];
-        connecting = new boolean[servers];
-        attempts = new int[servers];
         over = new boolean[servers];
-        backoff = new ReconnectBackoff[servers];
-        for (int server = 0; server < backoff.length; server++) {
-            backoff[server] = new ReconnectBackoff(now);
+        links = new LinkRecovery[servers];
+        for (int server = 0; server < servers; server++) {
+            links[server] = new LinkRecovery(now);
         }
     }
 
     /** Servers have joined: there are so many now. */
     void grow(int servers, long now) {
-        int before = down.length;
-        down = Arrays.copyOf(down, servers);
-        connecting = Arrays.copyOf(connecting, servers);
-        attempts = Arrays.copyOf(attempts, servers);
+        int before = links.length;
         over = Arrays.copyOf(over, servers);
-        backoff = Arrays.copyOf(backoff, servers);
+        links = Arrays.copyOf(links, servers);
         for (int server = before; server < servers; server++) {
-            backoff[server] = new ReconnectBackoff(now);
+            links[server] = new LinkRecovery(now);
         }
     }
 
     /** The connection to a server has failed. */
     void fails(int server, long now) {
-        if (!down[server]) {
-            down[server] = true;
+        if (links[server].fails(now)) {
             downs++;
-            backoff[server].fails(now);
         }
     }
 
     /** Something was answered over a connection. */
     void works(int server) {
-        backoff[server].works();
+        links[server].works();
     }
 
     /** Whether all connections stand, as far as is known, but for those to servers that are lost. */
@@ -79,25 +66,24 @@ final class QueueLines {
     }
 
     boolean isUp(int server) {
-        return !down[server];
+        return !links[server].isDown();
     }
 
     /** Whether a connection is down, and will not be up soon: a busy server may answer one attempt too late. */
     boolean isGone(int server) {
-        return down[server] && (attempts[server] >= MOST_ATTEMPTS || space.isLost(server));
+        return links[server].isDown() && (links[server].attempts() >= MOST_ATTEMPTS || space.isLost(server));
     }
 
     /** Makes connections again that are down, when their back-off has passed. Not in a handler of the queue. */
     void look(long now) {
-        for (int server = 0; downs > 0 && server < down.length; server++) {
-            if (!down[server] || over[server] || connecting[server]) {
+        for (int server = 0; downs > 0 && server < links.length; server++) {
+            if (!links[server].waits() || over[server]) {
                 continue;
             }
             if (space.isLost(server)) {
                 over[server] = true;
                 downs--;
-            } else if (backoff[server].due(now)) {
-                connecting[server] = true;
+            } else if (links[server].begins(now)) {
                 maker.reconnect(server, TAG + server);
             }
         }
@@ -109,14 +95,11 @@ final class QueueLines {
             return false;
         }
         int server = (int) (tag - TAG);
-        connecting[server] = false;
-        attempts[server] = outcome == Outcome.DONE ? 0 : attempts[server] + 1;
-        if (outcome == Outcome.DONE && down[server]) {
-            down[server] = false;
+        if (outcome == Outcome.DONE && links[server].isDown()) {
             downs -= over[server] ? 0 : 1;
             over[server] = false;
         }
-        backoff[server].ended(outcome == Outcome.DONE, now);
+        links[server].ended(outcome == Outcome.DONE, now);
         return true;
     }
 }

@@ -1,4 +1,4 @@
-package io.farheap.kv.space;
+package io.farheap.remote.server;
 
 /**
  * When a connection that failed is made again: at once, and after a back-off of 5 ms to 1 s if it fails again before
@@ -41,6 +41,11 @@ public final class ReconnectBackoff {
         long at = now + backoff;
         backoff = Math.min(2 * backoff, MOST_NANOS);
         return at;
+    }
+
+    /** When the connection may be made again. */
+    long retryAt() {
+        return retryAt;
     }
 
     /** Whether the connection may be made again now. */
