@@ -413,9 +413,12 @@ class SupplyTest {
 
     /** The provider's thread has other machines to look after, and the notice is known. */
     @Test
-    void aProviderIsNotRefusedIfTheStateCannotBeWritten() {
-        start(0, SupplyTest::serveSoon, SMALL);
+    void aProviderIsNotRefusedIfTheStateCannotBeWritten() throws InterruptedException {
+        List<Thread> serving = new ArrayList<>();
+        start(0, machine -> serving.add(Thread.ofVirtual().start(machine::serve)), SMALL);
         allocate(7, 4, 0);
+        // Else its first report could be answered later, and the next one would then need no answer.
+        serving.getFirst().join();
         store.failing = true;
         provider.machines.getFirst().reclaim(Duration.ofSeconds(30));
         store.failing = false;
