@@ -1,6 +1,7 @@
 package io.farheap.store.maintain;
 
 import io.farheap.store.contract.StoreException;
+import io.farheap.store.log.HybridLog;
 import io.farheap.thread.ThreadJoiner;
 import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
@@ -8,11 +9,17 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps a store's log below a limit and takes checkpoints periodically, on a thread of its own. If the log takes more
- * than three quarters of the limit on the device, the thread compacts the oldest part until half of the limit is left,
- * and takes checkpoints until no kept checkpoint needs the part that was given back. If that gains nothing, since
- * records are live, it tries again when the log has grown by an eighth of the limit. If the log cannot grow, since the
- * device has no room, it tries again after eight times the time that the attempt took.
+ * Keeps a store's log within its bound ({@link io.farheap.store.log.LogBound}) and takes checkpoints periodically, on a
+ * thread of its own.
+ *
+ * <p>If the log takes more than three quarters of the room that operations have, the thread compacts the oldest part
+ * until half of the room is left, and takes checkpoints until no kept checkpoint needs the part that was given back. If
+ * that gains little, since records are live, it tries again when the log has grown by an eighth of the room.
+ *
+ * <p>If operations have no room at all, it makes a round over the log: it compacts part by part, also what is in memory,
+ * until there is room again, at most once up to the tail of the round's beginning. Operations wait meanwhile. If the
+ * round has gained no page, they need not wait any more, and the next round begins after a delete, but not before eight
+ * times the time that the last one took, unless deletes wait, too.
  */
 public final class Maintenance implements AutoCloseable {
 
@@ -21,7 +28,7 @@ public final class Maintenance implements AutoCloseable {
      * A compaction has to free at least one part in so many of the log that it reads, or it is not worth its writes.
      */
     private static final double LEAST_GAIN = 16;
-    /** If the log cannot grow, the pause after an attempt that gained nothing, as a multiple of the attempt's time. */
+    /** The pause after a round that gained nothing, as a multiple of the round's time. */
     private static final int RESTS = 8;
     /** A compaction is done in so many calls; closing waits for one of them at most. */
     private static final int STEPS = 16;
@@ -38,11 +45,37 @@ public final class Maintenance implements AutoCloseable {
         /** The log's first address. */
         long begin();
 
-        /** Whether the log cannot grow any more. */
-        boolean atCapacity();
+        /** The address of the page in which the log ends. */
+        long lastPage();
 
-        /** @return about how many of the bytes held no live records */
-        double compact(long bytes);
+        /** Bytes of the pages that operations can still take. */
+        long roomBytes();
+
+        /** Whether the tail is in the last page for a kind of work, of {@link HybridLog}, or behind it. */
+        boolean atCapacity(int kind);
+
+        /** Whether work of a kind has no room, and does not wait for any. */
+        boolean isFull(int kind);
+
+        /** Says that a round over the log begins, and operations wait for it. */
+        void seekRoom();
+
+        /** Says that the round has ended. */
+        void soughtRoom();
+
+        /** Says that operations need not wait although there was a delete. */
+        void stayFull();
+
+        /**
+         * Compacts, until there is no room for copies.
+         *
+         * @param evicts whether pages that are in memory are compacted, too
+         * @return about how many of the bytes held no live records
+         */
+        double compact(long bytes, boolean evicts);
+
+        /** Whether the device could use a part of the log again if checkpoints did not need it. */
+        boolean isHeld();
 
         boolean makesCheckpoints();
 
@@ -50,6 +83,7 @@ public final class Maintenance implements AutoCloseable {
     }
 
     private final MaintenanceTarget work;
+    /** Bytes of the log that operations have room for; {@link Long#MAX_VALUE} if there is no bound. */
     private final long limit;
     private final @Nullable Duration every;
     private final Consumer<Throwable> listener;
@@ -61,13 +95,17 @@ public final class Maintenance implements AutoCloseable {
     private long lastCheckpoint = System.nanoTime();
     /** Compaction is tried again when the tail has reached this address. */
     private long notBefore;
-    /** When an attempt last gained nothing, and how long it took. */
+    /** When a round last gained nothing, and how long it took. */
     private long triedAt = System.nanoTime();
 
     private long triedNanos;
-    private long beganAt = triedAt;
+    /** Whether a round is to be made once the pause is over, although operations do not wait for it. */
+    private boolean due;
 
-    /** @param every how often a checkpoint is taken; null for never */
+    /**
+     * @param limit bytes of the log that operations have room for; {@link Long#MAX_VALUE} if there is no bound
+     * @param every how often a checkpoint is taken; null for never
+     */
     public Maintenance(
             String name, MaintenanceTarget work, long limit, @Nullable Duration every, Consumer<Throwable> listener) {
         this.work = work;
@@ -88,9 +126,8 @@ public final class Maintenance implements AutoCloseable {
 
     private void run() {
         while (!stopped) {
-            beganAt = System.nanoTime();
             try {
-                boolean done = keepBelow();
+                boolean done = keepWithin();
                 done |= keepTime();
                 if (done) {
                     failure = null;
@@ -131,48 +168,101 @@ public final class Maintenance implements AutoCloseable {
         return work.begin() + work.logBytes();
     }
 
-    /** Remembers an attempt that gained nothing, so that it is not repeated at once. */
+    /** Remembers a compaction that gained little, so that it is not repeated at once. */
     private void setAside() {
         notBefore = tail() + limit / 8;
-        triedAt = System.nanoTime();
-        triedNanos = triedAt - beganAt;
-    }
-
-    private boolean waits() {
-        boolean grows = tail() < notBefore && !work.atCapacity();
-        boolean rests = work.atCapacity() && System.nanoTime() - triedAt < RESTS * triedNanos;
-        return grows || rests;
     }
 
     /** @return whether there was work to do */
-    private boolean keepBelow() {
-        if (limit == Long.MAX_VALUE || work.spaceBytes() <= limit / 4 * 3 || waits()) {
+    private boolean keepWithin() {
+        if (limit == Long.MAX_VALUE) {
             return false;
         }
-        double gained = 0;
+        if (work.atCapacity(HybridLog.OPERATION)) {
+            return isRoundDue() && round();
+        }
+        if (work.spaceBytes() <= limit / 4 * 3 || tail() < notBefore) {
+            return false;
+        }
         long first = work.begin();
-        long goal = work.begin() + Math.max(0, work.logBytes() - limit / 2);
-        while (work.begin() < goal && !stopped) {
-            long before = work.begin();
-            gained += work.compact(Math.min(goal - before, Math.max(1 << 20, limit / STEPS)));
-            if (work.begin() == before) {
-                break;
-            }
+        double gained = pass(work.begin() + Math.max(0, work.logBytes() - limit / 2), false);
+        if (gained <= (work.begin() - first) / LEAST_GAIN) {
+            setAside();
         }
-        // Two checkpoints are kept, and each needs the log from the address at which it began then.
-        for (int i = 0; i < 2 && work.makesCheckpoints() && work.spaceBytes() > work.logBytes() && !stopped; i++) {
-            checkpoint();
+        return true;
+    }
+
+    /** Whether a round over the log may gain something; operations need not wait for one that is not due yet. */
+    private boolean isRoundDue() {
+        boolean full = work.isFull(HybridLog.OPERATION);
+        boolean deletesWait = work.atCapacity(HybridLog.DELETE) && !work.isFull(HybridLog.DELETE);
+        if (full && !due && !deletesWait) {
+            return false;
         }
-        if (gained > (work.begin() - first) / LEAST_GAIN) {
+        if (deletesWait || System.nanoTime() - triedAt >= RESTS * triedNanos) {
             return true;
         }
-        setAside();
-        if ((work.spaceBytes() > limit || work.atCapacity()) && !stopped) {
+        due = true;
+        if (!full) {
+            work.stayFull();
+        }
+        return false;
+    }
+
+    /** @return true */
+    private boolean round() {
+        long began = System.nanoTime();
+        work.seekRoom();
+        due = true;
+        try {
+            pass(work.lastPage(), true);
+            due = false;
+        } finally {
+            work.soughtRoom();
+            triedAt = System.nanoTime();
+            triedNanos = work.atCapacity(HybridLog.OPERATION) ? triedAt - began : 0;
+        }
+        if (work.atCapacity(HybridLog.OPERATION) && !stopped) {
             throw new StoreException(
-                    "the store's log has " + work.spaceBytes() + " bytes after compaction, and its limit" + " is "
+                    "the store's log has " + work.spaceBytes() + " bytes after compaction, and there is room for "
                             + limit + ": delete keys, or give it more space");
         }
         return true;
+    }
+
+    /**
+     * Compacts up to an address, part by part.
+     *
+     * @param round whether it also compacts what is in memory, gives back each part, and ends once there is room
+     * @return about how many bytes held no live records
+     */
+    private double pass(long goal, boolean round) {
+        double gained = 0;
+        long enough = limit / STEPS;
+        while (work.begin() < goal && !stopped && !(round && work.roomBytes() > enough)) {
+            long before = work.begin();
+            long part = Math.min(goal - before, Math.max(1 << 20, enough));
+            gained += work.compact(part, round);
+            boolean ended = work.begin() == before;
+            if (round || ended) {
+                long space = work.spaceBytes();
+                giveBack();
+                ended &= work.spaceBytes() >= space;
+            }
+            if (ended) {
+                break;
+            }
+        }
+        giveBack();
+        return gained;
+    }
+
+    /** Takes checkpoints until none needs a part of the log that the device could use again. */
+    private void giveBack() {
+        // Two checkpoints are kept, and each needs the log from the address at which it began then.
+        for (int i = 0; i < 2 && work.makesCheckpoints() && work.isHeld() && !stopped; i++) {
+            checkpoint();
+        }
     }
 
     private boolean keepTime() {
