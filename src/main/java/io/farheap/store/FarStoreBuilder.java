@@ -226,7 +226,7 @@ public final class FarStoreBuilder {
      * deletes continue, and everything once deletes have made room.
      *
      * @param bytes at least four times the memory, at most the device's capacity, and more than the reserve: a segment
-     *     (on a device with a capacity a page), two pages, and a 64th of the space
+     *     (on a device with a capacity a page), four pages, and a 64th of the space
      */
     public FarStoreBuilder spaceLimit(long bytes) {
         spaceLimit = bytes;
@@ -263,7 +263,7 @@ public final class FarStoreBuilder {
     Maintenance maintenance(Maintenance.MaintenanceTarget work) {
         LogBound bound = bound();
         long room = bound.bounded() ? bound.usable() << pageBits : Long.MAX_VALUE;
-        return new Maintenance(name, work, room, checkpointEvery, maintenanceListener);
+        return new Maintenance(name, work, room, spaceLimit != Long.MAX_VALUE, checkpointEvery, maintenanceListener);
     }
 
     FarStoreBuilder files(StableFiles value) {

@@ -155,7 +155,7 @@ public final class HybridLog {
         }
         long taken = tail & TAKEN;
         if (taken < pageBytes) {
-            NativeWords.set(frames.memoryOf((tail >>> PAGE_SHIFT << pageBits) + taken), 0);
+            NativeWords.set(frames.memoryOf(((tail >>> PAGE_SHIFT) << pageBits) + taken), 0);
         }
         return true;
     }

@@ -12,9 +12,11 @@ import org.jspecify.annotations.Nullable;
  * Keeps a store's log within its bound ({@link io.farheap.store.log.LogBound}) and takes checkpoints periodically, on a
  * thread of its own.
  *
- * <p>If the log takes more than three quarters of the room that operations have, the thread compacts the oldest part
- * until half of the room is left, and takes checkpoints until no kept checkpoint needs the part that was given back. If
- * that gains little, since records are live, it tries again when the log has grown by an eighth of the room.
+ * <p>If the log takes more than a share of the room that operations have, the thread compacts the oldest part until a
+ * smaller share is taken, and takes checkpoints until no kept checkpoint needs the part that was given back. These are
+ * three quarters and a half of a limit that was asked for, and fifteen and fourteen sixteenths of what a device can hold,
+ * which may well be chosen for the records alone. If that gains little, since records are live, it tries again when the
+ * log has grown by an eighth of the room.
  *
  * <p>If operations have no room at all, it makes a round over the log: it compacts part by part, also what is in memory,
  * until there is room again, at most once up to the tail of the round's beginning. Operations wait meanwhile. If the
@@ -85,6 +87,10 @@ public final class Maintenance implements AutoCloseable {
     private final MaintenanceTarget work;
     /** Bytes of the log that operations have room for; {@link Long#MAX_VALUE} if there is no bound. */
     private final long limit;
+    /** A compaction begins when more bytes are taken, and ends when no more than these are. */
+    private final long most;
+
+    private final long least;
     private final @Nullable Duration every;
     private final Consumer<Throwable> listener;
     private final Thread thread;
@@ -104,12 +110,20 @@ public final class Maintenance implements AutoCloseable {
 
     /**
      * @param limit bytes of the log that operations have room for; {@link Long#MAX_VALUE} if there is no bound
+     * @param chosen whether the bound was asked for, and is not only what the device can hold
      * @param every how often a checkpoint is taken; null for never
      */
     public Maintenance(
-            String name, MaintenanceTarget work, long limit, @Nullable Duration every, Consumer<Throwable> listener) {
+            String name,
+            MaintenanceTarget work,
+            long limit,
+            boolean chosen,
+            @Nullable Duration every,
+            Consumer<Throwable> listener) {
         this.work = work;
         this.limit = limit;
+        this.most = limit / 16 * (chosen ? 12 : 15);
+        this.least = limit / 16 * (chosen ? 8 : 14);
         this.every = every;
         this.listener = listener;
         this.thread = Thread.ofPlatform().daemon().name(name + "-maintenance").unstarted(this::run);
@@ -181,11 +195,11 @@ public final class Maintenance implements AutoCloseable {
         if (work.atCapacity(HybridLog.OPERATION)) {
             return isRoundDue() && round();
         }
-        if (work.spaceBytes() <= limit / 4 * 3 || tail() < notBefore) {
+        if (work.spaceBytes() <= most || tail() < notBefore) {
             return false;
         }
         long first = work.begin();
-        double gained = pass(work.begin() + Math.max(0, work.logBytes() - limit / 2), false);
+        double gained = pass(work.begin() + Math.max(0, work.logBytes() - least), false);
         if (gained <= (work.begin() - first) / LEAST_GAIN) {
             setAside();
         }
