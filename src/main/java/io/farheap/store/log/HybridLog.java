@@ -74,6 +74,9 @@ public final class HybridLog {
     private long filled;
 
     private final long[] words = new long[64];
+    /** The last pages of operations and deletes when a round began. Used by the thread that makes rounds alone. */
+    private final long[] sought = new long[DELETE + 1];
+
     private volatile @Nullable Thread thread;
 
     /** A log without a bound. */
@@ -210,6 +213,10 @@ public final class HybridLog {
         return done;
     }
 
+    private long tailPage() {
+        return (long) WORD.getAcquire(words, TAIL) >>> PAGE_SHIFT;
+    }
+
     private long last(int kind) {
         return (long) WORD.getAcquire(words, OPEN + kind);
     }
@@ -236,17 +243,17 @@ public final class HybridLog {
 
     /** Whether a compaction can open one more page. Any thread. */
     public boolean hasSpare() {
-        return hasRoom() || page(tail()) < ready();
+        return hasRoom() || tailPage() < ready();
     }
 
     /** Whether the tail is in the last page for work of a kind, or behind it. Any thread. */
     public boolean atCapacity(int kind) {
-        return (long) WORD.getAcquire(words, TAIL) >>> PAGE_SHIFT >= limit(kind);
+        return tailPage() >= limit(kind);
     }
 
     /** How many bytes operations can take in pages behind the tail's. Any thread. */
     public long roomBytes() {
-        return Math.max(0, limit(OPERATION) - ((long) WORD.getAcquire(words, TAIL) >>> PAGE_SHIFT)) << pageBits;
+        return Math.max(0, limit(OPERATION) - tailPage()) << pageBits;
     }
 
     /** How many bytes the device keeps, from the first unit that it cannot use again to the tail. Any thread. */
@@ -269,15 +276,22 @@ public final class HybridLog {
     public void seekRoom() {
         WORD.setRelease(words, NOT_EVEN_DELETES, 0L);
         WORD.setRelease(words, VERDICT, SEEKING);
+        for (int kind = OPERATION; kind <= DELETE; kind++) {
+            sought[kind] = last(kind);
+        }
     }
 
     /**
      * Says that the round has ended. If it has made no room, operations need not wait any more, until a delete or more
-     * room changes that.
+     * room changes that. Room that they have taken meanwhile was made, too.
      */
     public void soughtRoom() {
-        WORD.setRelease(words, NOT_EVEN_DELETES, atCapacity(DELETE) ? 1L : 0L);
-        WORD.compareAndSet(words, VERDICT, SEEKING, atCapacity(OPERATION) ? limit(OPERATION) : ROOM);
+        WORD.setRelease(words, NOT_EVEN_DELETES, isSought(DELETE) ? 1L : 0L);
+        WORD.compareAndSet(words, VERDICT, SEEKING, isSought(OPERATION) ? limit(OPERATION) : ROOM);
+    }
+
+    private boolean isSought(int kind) {
+        return atCapacity(kind) && last(kind) == sought[kind];
     }
 
     /** Lets operations wait no more although there was a delete, since the next round is not due. */

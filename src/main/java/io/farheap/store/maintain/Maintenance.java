@@ -173,7 +173,7 @@ public final class Maintenance implements AutoCloseable {
     private void sleep() {
         // An interrupt would make parking return at once.
         Thread.interrupted();
-        if (!stopped) {
+        if (!stopped && !(work.atCapacity(HybridLog.OPERATION) && isRoundDue())) {
             LockSupport.parkNanos(this, LOOK_NANOS);
         }
     }
@@ -234,9 +234,9 @@ public final class Maintenance implements AutoCloseable {
         } finally {
             work.soughtRoom();
             triedAt = System.nanoTime();
-            triedNanos = work.atCapacity(HybridLog.OPERATION) ? triedAt - began : 0;
+            triedNanos = work.isFull(HybridLog.OPERATION) ? triedAt - began : 0;
         }
-        if (work.atCapacity(HybridLog.OPERATION) && !stopped) {
+        if (work.isFull(HybridLog.OPERATION) && !stopped) {
             throw new StoreException(
                     "the store's log has " + work.spaceBytes() + " bytes after compaction, and there is room for "
                             + limit + ": delete keys, or give it more space");
