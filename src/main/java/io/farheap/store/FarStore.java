@@ -423,9 +423,13 @@ public final class FarStore implements AutoCloseable {
         }
 
         @Override
-        public long lastPage() {
-            HybridLog log = parts.log();
-            return log.startOf(log.page(log.tail()));
+        public long roundEnd() {
+            return parts.log().roundEnd();
+        }
+
+        @Override
+        public long unitStart(long address) {
+            return parts.log().unitStart(address);
         }
 
         @Override
@@ -449,8 +453,13 @@ public final class FarStore implements AutoCloseable {
         }
 
         @Override
-        public void soughtRoom() {
-            parts.log().soughtRoom();
+        public void soughtRoom(boolean gained) {
+            parts.log().soughtRoom(gained);
+        }
+
+        @Override
+        public long pageBytes() {
+            return parts.log().pageBytes();
         }
 
         @Override

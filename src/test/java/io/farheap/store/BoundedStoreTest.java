@@ -35,9 +35,9 @@ class BoundedStoreTest {
     private static final int PAGE = 4096;
     private static final int PAGES = 64;
     private static final long CAPACITY = PAGES * (long) PAGE;
-    private static final int SEGMENT = 4 * PAGE;
+    private static final int SEGMENT = 16 * PAGE;
     private static final int RECORDS_A_PAGE = PAGE / 24;
-    private static final int ROUNDS = Effort.count(8);
+    private static final int ROUNDS = Effort.either(6, 100);
 
     /** A test that hangs fails after this time. */
     private static final Duration BOUND = Duration.ofNanos(TestDevice.patience(120_000_000_000L));
@@ -286,7 +286,7 @@ class BoundedStoreTest {
                             .files(new MemoryFiles())
                             .mutableShare(0)
                             .patience(Duration.ofDays(1))
-                            .spaceLimit(PAGES * PAGE)
+                            .spaceLimit(2 * PAGES * PAGE)
                             .open();
                     StoreSession session = store.openSession()) {
                 int keys = 20 * RECORDS_A_PAGE;

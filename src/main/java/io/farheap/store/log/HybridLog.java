@@ -74,9 +74,6 @@ public final class HybridLog {
     private long filled;
 
     private final long[] words = new long[64];
-    /** The last pages of operations and deletes when a round began. Used by the thread that makes rounds alone. */
-    private final long[] sought = new long[DELETE + 1];
-
     private volatile @Nullable Thread thread;
 
     /** A log without a bound. */
@@ -266,6 +263,20 @@ public final class HybridLog {
         return bound.unitOf(page(marks.kept())) < bound.unitOf(page(marks.begin()));
     }
 
+    /** The address at which the unit begins that has an address. */
+    public long unitStart(long address) {
+        return startOf(bound.unitOf(page(address)));
+    }
+
+    /**
+     * Where a compaction of all of the log ends: behind the unit that has the tail. As that unit comes back only once
+     * all of it is passed over, it copies what it has copied into that unit once more; in all, copies that are as long as
+     * the unit at most. Any thread.
+     */
+    public long roundEnd() {
+        return unitStart(tail() + startOf(bound.unit()) - 1);
+    }
+
     /** Says that the device has given the log below an address back. Any thread, one at a time. */
     public void kept(long address) {
         marks.kept(address);
@@ -276,22 +287,17 @@ public final class HybridLog {
     public void seekRoom() {
         WORD.setRelease(words, NOT_EVEN_DELETES, 0L);
         WORD.setRelease(words, VERDICT, SEEKING);
-        for (int kind = OPERATION; kind <= DELETE; kind++) {
-            sought[kind] = last(kind);
-        }
     }
 
     /**
-     * Says that the round has ended. If it has made no room, operations need not wait any more, until a delete or more
-     * room changes that. Room that they have taken meanwhile was made, too.
+     * Says that the round has ended. If it has gained nothing, and there is no room, operations need not wait any more,
+     * until a delete or more room changes that.
+     *
+     * @param gained whether it has found a page of records that are not live; operations may have taken that room
      */
-    public void soughtRoom() {
-        WORD.setRelease(words, NOT_EVEN_DELETES, isSought(DELETE) ? 1L : 0L);
-        WORD.compareAndSet(words, VERDICT, SEEKING, isSought(OPERATION) ? limit(OPERATION) : ROOM);
-    }
-
-    private boolean isSought(int kind) {
-        return atCapacity(kind) && last(kind) == sought[kind];
+    public void soughtRoom(boolean gained) {
+        WORD.setRelease(words, NOT_EVEN_DELETES, !gained && atCapacity(DELETE) ? 1L : 0L);
+        WORD.compareAndSet(words, VERDICT, SEEKING, !gained && atCapacity(OPERATION) ? limit(OPERATION) : ROOM);
     }
 
     /** Lets operations wait no more although there was a delete, since the next round is not due. */

@@ -47,8 +47,11 @@ public final class Maintenance implements AutoCloseable {
         /** The log's first address. */
         long begin();
 
-        /** The address of the page in which the log ends. */
-        long lastPage();
+        /** Where a compaction of all of the log ends, of the part that comes back as a whole: not before the tail. */
+        long roundEnd();
+
+        /** Where that part begins that has an address. */
+        long unitStart(long address);
 
         /** Bytes of the pages that operations can still take. */
         long roomBytes();
@@ -62,8 +65,11 @@ public final class Maintenance implements AutoCloseable {
         /** Says that a round over the log begins, and operations wait for it. */
         void seekRoom();
 
-        /** Says that the round has ended. */
-        void soughtRoom();
+        /** Says that the round has ended, and whether it has found a page of records that are not live. */
+        void soughtRoom(boolean gained);
+
+        /** Bytes of a page. */
+        long pageBytes();
 
         /** Says that operations need not wait although there was a delete. */
         void stayFull();
@@ -199,7 +205,7 @@ public final class Maintenance implements AutoCloseable {
             return false;
         }
         long first = work.begin();
-        double gained = pass(work.begin() + Math.max(0, work.logBytes() - least), false);
+        double gained = pass(work.unitStart(first + Math.max(0, work.logBytes() - least)), false);
         if (gained <= (work.begin() - first) / LEAST_GAIN) {
             setAside();
         }
@@ -228,11 +234,12 @@ public final class Maintenance implements AutoCloseable {
         long began = System.nanoTime();
         work.seekRoom();
         due = true;
+        boolean gained = false;
         try {
-            pass(work.lastPage(), true);
+            gained = pass(work.roundEnd(), true) >= work.pageBytes();
             due = false;
         } finally {
-            work.soughtRoom();
+            work.soughtRoom(gained);
             triedAt = System.nanoTime();
             triedNanos = work.isFull(HybridLog.OPERATION) ? triedAt - began : 0;
         }
