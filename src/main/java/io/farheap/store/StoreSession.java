@@ -78,14 +78,7 @@ public final class StoreSession implements AutoCloseable {
         this.gate = new SessionGate(parts.epochs());
         try {
             this.device = new DeviceReads(
-                    parts,
-                    options,
-                    records,
-                    updates,
-                    gate.epoch(),
-                    counts,
-                    logThread::full,
-                    logThread::busy);
+                    parts, options, records, updates, gate.epoch(), counts, logThread::full, logThread::busy);
             this.groups = new GroupReads(parts.index(), gate, serials, records, device, keys, counts);
             this.listed = new ListedSession(name, serials, gate, counts, device, owner);
         } catch (Throwable e) {

@@ -37,7 +37,7 @@ class BoundedStoreTest {
     private static final long CAPACITY = PAGES * (long) PAGE;
     private static final int SEGMENT = 16 * PAGE;
     private static final int RECORDS_A_PAGE = PAGE / 24;
-    private static final int ROUNDS = Effort.either(6, 100);
+    private static final int ROUNDS = Effort.either(4, 100);
 
     /** A test that hangs fails after this time. */
     private static final Duration BOUND = Duration.ofNanos(TestDevice.patience(120_000_000_000L));
@@ -312,17 +312,18 @@ class BoundedStoreTest {
                 ConcurrentMap<Long, Long> map = store.asMap(Codec.LONG, Codec.LONG);
                 AtomicReference<Throwable> end = new AtomicReference<>();
                 map.put(-1L, 0L);
-                Thread scanning = Thread.ofPlatform().start(() -> store.scan((memory, key, keyBytes, value, bytes) -> {
-                    try {
-                        for (long i = 0; ; i++) {
-                            waits.set(store.bytes().space() > CAPACITY / 2);
-                            map.put(i, i);
-                        }
-                    } catch (StoreException | IllegalStateException e) {
-                        end.set(e);
-                    }
-                    return false;
-                }));
+                Thread scanning = Thread.ofPlatform()
+                        .start(() -> store.scan((memory, key, keyBytes, value, bytes) -> {
+                            try {
+                                for (long i = 0; ; i++) {
+                                    waits.set(store.bytes().space() > CAPACITY / 2);
+                                    map.put(i, i);
+                                }
+                            } catch (StoreException | IllegalStateException e) {
+                                end.set(e);
+                            }
+                            return false;
+                        }));
                 while (!waits.get()) {
                     Thread.onSpinWait();
                 }

@@ -22,8 +22,8 @@ public final class StoreStatus {
     /**
      * The device failed, by an I/O error or a full disk. An operation that needs room in the log ends so once the
      * device has refused writes for longer than the {@linkplain io.farheap.store.FarStoreBuilder#writePatience write
-     * patience}; it may be tried again, since a disk may be freed. If the log's thread has died, an operation that would
-     * wait for a checkpoint or for room ends so, too.
+     * patience}; it may be tried again, since a disk may be freed. If the log's thread has died, an operation that
+     * would wait for a checkpoint or for room ends so, too.
      */
     public static final int FAILED = 5;
     /** The store was closed before the operation ended. */
@@ -36,10 +36,11 @@ public final class StoreStatus {
     /** The update has thrown an exception, which {@code poll} has thrown on; the value is unchanged. */
     public static final int THREW = 9;
     /**
-     * There is no room for a record beside the live ones within the {@linkplain io.farheap.store.FarStoreBuilder#spaceLimit
-     * space limit} or the device's capacity: a compaction of the whole log has gained none, or could not be done, for the
-     * reason that {@link io.farheap.store.FarStore#maintenanceFailure} gives. Nothing has changed. Reads, changes in
-     * place and deletes continue: delete keys, then try again.
+     * There is no room for a record beside the live ones within the
+     * {@linkplain io.farheap.store.FarStoreBuilder#spaceLimit space limit} or the device's capacity: a compaction of
+     * the whole log has gained none, or could not be done, for the reason that
+     * {@link io.farheap.store.FarStore#maintenanceFailure} gives. Nothing has changed. Reads, changes in place and
+     * deletes continue: delete keys, then try again.
      */
     public static final int NO_SPACE = 10;
 

@@ -86,8 +86,7 @@ public final class HybridLog {
      * @param bound how many pages the device may hold
      * @param kept the address from which on it has the log
      */
-    public HybridLog(
-            PageFrames frames, Epochs epochs, RecordLayout layout, long first, LogBound bound, long kept) {
+    public HybridLog(PageFrames frames, Epochs epochs, RecordLayout layout, long first, LogBound bound, long kept) {
         this.frames = frames;
         this.epochs = epochs;
         this.layout = layout;
@@ -270,8 +269,8 @@ public final class HybridLog {
 
     /**
      * Where a compaction of all of the log ends: behind the unit that has the tail. As that unit comes back only once
-     * all of it is passed over, it copies what it has copied into that unit once more; in all, copies that are as long as
-     * the unit at most. Any thread.
+     * all of it is passed over, it copies what it has copied into that unit once more; in all, copies that are as long
+     * as the unit at most. Any thread.
      */
     public long roundEnd() {
         return unitStart(tail() + startOf(bound.unit()) - 1);

@@ -10,7 +10,8 @@ import java.lang.invoke.VarHandle;
  * in place. {@code safeReadOnly} follows {@code readOnly} once no session updates in place below it any more. Between
  * the two a read-modify-write waits, since another session may still change the record that it would copy.
  *
- * <p>The device keeps the log from {@code kept} on, which is at most {@code begin}, and less if a checkpoint needs more.
+ * <p>The device keeps the log from {@code kept} on, which is at most {@code begin}, and less if a checkpoint needs
+ * more.
  *
  * <p>The log's thread stores {@code head}, {@code safeReadOnly} and {@code readOnly}; the thread that compacts stores
  * {@code begin}, and {@code kept} once the device has given the log below back. Sessions read them inside an epoch.

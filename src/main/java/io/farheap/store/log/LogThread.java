@@ -312,8 +312,8 @@ public final class LogThread implements AgentThread.DutyCycle, AppendCompletion,
     }
 
     /**
-     * Takes the memory of the oldest page if the tail will need it, or if a compaction asks for it: it moves {@code head} first, and takes the frame
-     * once no session is left inside an epoch from before.
+     * Takes the memory of the oldest page if the tail will need it, or if a compaction asks for it: it moves
+     * {@code head} first, and takes the frame once no session is left inside an epoch from before.
      */
     private int moveHead() {
         int done = 0;
@@ -389,8 +389,8 @@ public final class LogThread implements AgentThread.DutyCycle, AppendCompletion,
     }
 
     /**
-     * The status of work that has found no room: FULL if there will be room; FAILED if the log cannot be written; NO_SPACE
-     * if the device has no room, and no compaction will make some. Any thread.
+     * The status of work that has found no room: FULL if there will be room; FAILED if the log cannot be written;
+     * NO_SPACE if the device has no room, and no compaction will make some. Any thread.
      *
      * @param kind of {@link HybridLog}
      */
@@ -419,8 +419,8 @@ public final class LogThread implements AgentThread.DutyCycle, AppendCompletion,
     }
 
     /**
-     * Takes the memory of the log below an address, so that a compaction can pass over it, and returns when it is taken.
-     * Any thread, outside an epoch.
+     * Takes the memory of the log below an address, so that a compaction can pass over it, and returns when it is
+     * taken. Any thread, outside an epoch.
      *
      * @param address a page's, at most that of the tail's page
      * @return false if the log cannot be written

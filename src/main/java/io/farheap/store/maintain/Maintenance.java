@@ -14,14 +14,14 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>If the log takes more than a share of the room that operations have, the thread compacts the oldest part until a
  * smaller share is taken, and takes checkpoints until no kept checkpoint needs the part that was given back. These are
- * three quarters and a half of a limit that was asked for, and fifteen and fourteen sixteenths of what a device can hold,
- * which may well be chosen for the records alone. If that gains little, since records are live, it tries again when the
- * log has grown by an eighth of the room.
+ * three quarters and a half of a limit that was asked for, and fifteen and fourteen sixteenths of what a device can
+ * hold, which may well be chosen for the records alone. If that gains little, since records are live, it tries again
+ * when the log has grown by an eighth of the room.
  *
- * <p>If operations have no room at all, it makes a round over the log: it compacts part by part, also what is in memory,
- * until there is room again, at most once up to the tail of the round's beginning. Operations wait meanwhile. If the
- * round has gained no page, they need not wait any more, and the next round begins after a delete, but not before eight
- * times the time that the last one took, unless deletes wait, too.
+ * <p>If operations have no room at all, it makes a round over the log: it compacts part by part, also what is in
+ * memory, until there is room again, at most once up to the tail of the round's beginning. Operations wait meanwhile.
+ * If the round has gained no page, they need not wait any more, and the next round begins after a delete, but not
+ * before eight times the time that the last one took, unless deletes wait, too.
  */
 public final class Maintenance implements AutoCloseable {
 

@@ -62,6 +62,7 @@ public final class InMemoryOperations {
     private final @Nullable ReadCache cache;
     /** The kind of work that the session's records are, but for those that delete. */
     private final int kind;
+
     final RecordChains chains;
     /** How many reads the read cache has served. */
     long cached;
