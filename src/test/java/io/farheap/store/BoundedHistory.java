@@ -93,7 +93,7 @@ final class BoundedHistory implements AutoCloseable {
         do {
             ended = StoreStatus.PENDING;
             outcome = session.update(
-                    key, new Replacing(value.bytes), value.word, (token, status, bytes) -> ended = status, 0);
+                    key, new Replacement(value.bytes), value.word, (token, status, bytes) -> ended = status, 0);
             if (outcome == StoreStatus.PENDING) {
                 session.drain();
                 outcome = ended;
@@ -141,7 +141,7 @@ final class BoundedHistory implements AutoCloseable {
     }
 
     /** Writes the argument into all words of a value. */
-    private record Replacing(int length) implements Update {
+    private record Replacement(int length) implements Update {
 
         @Override
         public int initialBytes(long argument) {

@@ -199,7 +199,11 @@ public final class Maintenance implements AutoCloseable {
             return false;
         }
         if (work.atCapacity(HybridLog.OPERATION)) {
-            return isRoundDue() && round();
+            boolean isDue = isRoundDue();
+            if (isDue) {
+                round();
+            }
+            return isDue;
         }
         if (work.spaceBytes() <= most || tail() < notBefore) {
             return false;
@@ -229,15 +233,16 @@ public final class Maintenance implements AutoCloseable {
         return false;
     }
 
-    /** @return true */
-    private boolean round() {
+    private void round() {
         long began = System.nanoTime();
+        long goal = work.roundEnd();
         work.seekRoom();
         due = true;
         boolean gained = false;
         try {
-            gained = pass(work.roundEnd(), true) >= work.pageBytes();
-            due = false;
+            gained = pass(goal, true) >= work.pageBytes();
+            // Otherwise something has kept it from its end, and may pass.
+            due = work.begin() < goal && work.roomBytes() == 0;
         } finally {
             work.soughtRoom(gained);
             triedAt = System.nanoTime();
@@ -248,7 +253,6 @@ public final class Maintenance implements AutoCloseable {
                     "the store's log has " + work.spaceBytes() + " bytes after compaction, and there is room for "
                             + limit + ": delete keys, or give it more space");
         }
-        return true;
     }
 
     /**
@@ -266,9 +270,9 @@ public final class Maintenance implements AutoCloseable {
             gained += work.compact(part, round);
             boolean ended = work.begin() == before;
             if (round || ended) {
-                long space = work.spaceBytes();
+                boolean held = work.isHeld();
                 giveBack();
-                ended &= work.spaceBytes() >= space;
+                ended &= !held || work.isHeld();
             }
             if (ended) {
                 break;
