@@ -259,12 +259,14 @@ public final class Maintenance implements AutoCloseable {
      * Compacts up to an address, part by part.
      *
      * @param round whether it also compacts what is in memory, gives back each part, and ends once there is room
-     * @return about how many bytes held no live records
+     * @return about how many bytes held no live records; also the room with which a round has ended, which an earlier
+     *     compaction may have made, and operations may have taken since
      */
     private double pass(long goal, boolean round) {
         double gained = 0;
+        long room = 0;
         long enough = limit / STEPS;
-        while (work.begin() < goal && !stopped && !(round && work.roomBytes() > enough)) {
+        while (work.begin() < goal && !stopped && room <= enough) {
             long before = work.begin();
             long part = Math.min(goal - before, Math.max(1 << 20, enough));
             gained += work.compact(part, round);
@@ -274,12 +276,13 @@ public final class Maintenance implements AutoCloseable {
                 giveBack();
                 ended &= !held || work.isHeld();
             }
+            room = round ? work.roomBytes() : 0;
             if (ended) {
                 break;
             }
         }
         giveBack();
-        return gained;
+        return room > enough ? gained + room : gained;
     }
 
     /** Takes checkpoints until none needs a part of the log that the device could use again. */
