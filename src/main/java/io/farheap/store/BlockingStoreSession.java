@@ -135,10 +135,10 @@ public final class BlockingStoreSession {
         begin();
         try {
             int outcome;
-            while ((outcome = session.update(key, update, argument, completion, ticket)) == StoreStatus.FULL) {
+            while ((outcome = ended(session.update(key, update, argument, completion, ticket))) == StoreStatus.FULL) {
                 nap();
             }
-            return check("updated", outcome == StoreStatus.PENDING ? await() : outcome);
+            return check("updated", outcome);
         } finally {
             end();
         }
@@ -153,11 +153,11 @@ public final class BlockingStoreSession {
         begin();
         try {
             int outcome;
-            while ((outcome = session.update(key, keyOffset, keyBytes, update, argument, completion, ticket))
+            while ((outcome = ended(session.update(key, keyOffset, keyBytes, update, argument, completion, ticket)))
                     == StoreStatus.FULL) {
                 nap();
             }
-            return check("updated", outcome == StoreStatus.PENDING ? await() : outcome);
+            return check("updated", outcome);
         } finally {
             end();
         }
@@ -197,7 +197,13 @@ public final class BlockingStoreSession {
         interrupted = false;
     }
 
+    /** The status with which an operation ended. A pending update may have found no room, as FULL. */
+    private int ended(int outcome) {
+        return outcome == StoreStatus.PENDING ? await() : outcome;
+    }
+
     private int await() {
+        status = NONE;
         while (status == NONE) {
             nap();
         }

@@ -41,6 +41,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.LongSupplier;
@@ -66,13 +67,12 @@ public final class FarStore implements AutoCloseable {
     private final SessionList sessions;
     private final @Nullable Checkpointer checkpointer;
     private final CheckpointOptions checkpointing;
+    private final Duration writePatience;
     private final @Nullable Maintenance maintenance;
     private final String recovery;
     private final CloseStack resources = new CloseStack();
     private final Set<FutureStoreSession> futures = ConcurrentHashMap.newKeySet();
     private final SessionPool pool = new SessionPool(this::openPooled);
-    /** The address below which the device has given the log back. */
-    private volatile long givenBack;
     /** The reason why the device could not free space when it was last asked to; null if it could. */
     private volatile @Nullable Throwable kept;
 
@@ -91,6 +91,7 @@ public final class FarStore implements AutoCloseable {
 
     FarStore(FarStoreBuilder how) {
         this.name = how.name();
+        this.writePatience = how.writePatience();
         Device device = how.device();
         Epochs epochs = new Epochs();
         try {
@@ -101,15 +102,16 @@ public final class FarStore implements AutoCloseable {
                     : RecoveredState.from(files, name, device, how.buckets(), how::check);
             HashIndex index = resources.add(recovered.index());
             Checkpoint checkpoint = recovered.checkpoint();
+            long first = checkpoint == null ? HybridLog.FIRST : checkpoint.next();
+            HybridLog log = new HybridLog(
+                    frames, epochs, how.layout(), first, how.bound(), checkpoint == null ? 0 : device.begin());
+            how.checkSpace(log.spaceBytes());
             if (checkpoint != null) {
                 TailPagePadding.complete(checkpoint, device);
             }
-            long first = checkpoint == null ? HybridLog.FIRST : checkpoint.next();
-            HybridLog log = new HybridLog(frames, epochs, how.layout(), first, device.capacity());
             // If the log has no record, the device does not even have the block in which the log ends: it begins at its
             // next page.
             log.marks.begin(checkpoint == null || checkpoint.begin() == checkpoint.end() ? first : checkpoint.begin());
-            this.givenBack = checkpoint == null ? 0 : device.begin();
             StoreVersion version = new StoreVersion(checkpoint == null ? 1 : checkpoint.version() + 1);
             ReadCache cache = how.cachePages() == 0 ? null : resources.add(new ReadCache(log, index, how.cachePages()));
             this.parts = new StoreContext(device, index, log, epochs, version, recovered.gaps(), cache);
@@ -131,8 +133,9 @@ public final class FarStore implements AutoCloseable {
                 this.checkpointer =
                         new Checkpointer(parts, logThread, files, extents, sessions, checkpointing, checkpoint);
             }
-            boolean maintained = how.maintained();
-            logThread.start(how.growing() ? growth::look : () -> {}, () -> maintained || compacting.isWriteLocked());
+            boolean bounded = how.bound().bounded();
+            logThread.start(
+                    how.growing() ? growth::look : () -> {}, () -> bounded && !closing || compacting.isWriteLocked());
             this.maintenance = how.maintained() ? how.maintenance(new MaintainedStore()) : null;
             if (maintenance != null) {
                 maintenance.start();
@@ -299,12 +302,18 @@ public final class FarStore implements AutoCloseable {
             throw new IllegalStateException("a visitor cannot compact its store: end the scan first");
         }
         compacting.writeLock().lock();
+        return compactLocked(bytes, null);
+    }
+
+    /** Compacts, and unlocks {@link #compacting}. */
+    private long compactLocked(long bytes, Compactor.@Nullable Eviction eviction) {
         // A session cannot be opened once the store is closed.
         StoreEvent event = StoreEvent.begun(name, "compaction");
         try (StoreSession session = open("", options.forCompaction())) {
             long before = parts.log().marks.begin();
-            Compactor compactor = new Compactor(parts);
-            long begin = compactor.run(session.mover(), before + Math.min(bytes, Device.MAX_ADDRESS));
+            // Without checkpoints the device can use at once what a page's copies have made free.
+            Compactor compactor = new Compactor(parts, checkpointer == null ? this::giveBackOrTell : () -> {});
+            long begin = compactor.run(session.mover(), before + Math.min(bytes, Device.MAX_ADDRESS), eviction);
             lastLive = compactor.live();
             compacted.addAndGet(begin - before);
             event.done(0, begin - before);
@@ -314,6 +323,24 @@ public final class FarStore implements AutoCloseable {
             event.commit();
             compacting.writeLock().unlock();
         }
+    }
+
+    /**
+     * Compacts for operations that may wait for room. A scan, whose visitor may be one of them, keeps it from beginning
+     * for the write patience at most.
+     */
+    private long compactBeside(long bytes, boolean evicts) {
+        boolean locked = false;
+        try {
+            locked = compacting.writeLock().tryLock(writePatience.toNanos(), TimeUnit.NANOSECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        if (!locked) {
+            throw new StoreException("a scan of the store has kept it from being compacted for longer than "
+                    + writePatience + ": end the scan");
+        }
+        return compactLocked(bytes, evicts ? logThread::evict : null);
     }
 
     /**
@@ -336,7 +363,9 @@ public final class FarStore implements AutoCloseable {
         long least = checkpointer == null ? begin : Math.min(begin, checkpointer.needed());
         long needed = parts.log().startOf(parts.log().page(least));
         parts.device().truncate(needed);
-        givenBack = Math.max(givenBack, needed);
+        if (needed > parts.log().marks.kept()) {
+            parts.log().kept(needed);
+        }
     }
 
     /**
@@ -367,9 +396,12 @@ public final class FarStore implements AutoCloseable {
         return Optional.ofNullable(maintenance).map(Maintenance::failure).or(() -> Optional.ofNullable(kept));
     }
 
-    /** Bytes of the device that the log takes, including compacted parts that a kept checkpoint needs. */
+    /**
+     * Bytes of the device that the log takes, including compacted parts that a kept checkpoint needs, or that are in a
+     * segment with parts of the log.
+     */
     public long spaceBytes() {
-        return parts.log().tail() - givenBack;
+        return parts.log().spaceBytes();
     }
 
     /** The store as its maintenance thread sees it. */
@@ -391,14 +423,59 @@ public final class FarStore implements AutoCloseable {
         }
 
         @Override
-        public boolean atCapacity() {
-            return parts.log().atCapacity();
+        public long roundEnd() {
+            return parts.log().roundEnd();
         }
 
         @Override
-        public double compact(long bytes) {
-            long given = FarStore.this.compact(bytes);
+        public long unitStart(long address) {
+            return parts.log().unitStart(address);
+        }
+
+        @Override
+        public long roomBytes() {
+            return parts.log().roomBytes();
+        }
+
+        @Override
+        public boolean atCapacity(int kind) {
+            return parts.log().atCapacity(kind);
+        }
+
+        @Override
+        public boolean isFull(int kind) {
+            return parts.log().isFull(kind);
+        }
+
+        @Override
+        public void seekRoom() {
+            parts.log().seekRoom();
+        }
+
+        @Override
+        public void soughtRoom(boolean gained) {
+            parts.log().soughtRoom(gained);
+        }
+
+        @Override
+        public long pageBytes() {
+            return parts.log().pageBytes();
+        }
+
+        @Override
+        public void stayFull() {
+            parts.log().stayFull();
+        }
+
+        @Override
+        public double compact(long bytes, boolean evicts) {
+            long given = compactBeside(bytes, evicts);
             return given * (1 - lastLive);
+        }
+
+        @Override
+        public boolean isHeld() {
+            return parts.log().keepsMore();
         }
 
         @Override

@@ -11,6 +11,7 @@ import io.farheap.store.contract.StoreException;
 import io.farheap.store.contract.StoreStatus;
 import io.farheap.store.format.RecordLayout;
 import io.farheap.store.log.HybridLog;
+import io.farheap.store.log.LogBound;
 import io.farheap.store.maintain.Maintenance;
 import io.farheap.store.session.SessionOptions;
 import io.farheap.tier.device.Device;
@@ -197,7 +198,8 @@ public final class FarStoreBuilder {
 
     /**
      * How long operations that need room wait while the device refuses writes, as a full disk does, before they end
-     * with {@link StoreStatus#FAILED}, and checkpoints before they fail; 10 s by default.
+     * with {@link StoreStatus#FAILED}, and checkpoints before they fail; also how long they wait while a scan keeps the
+     * log from being compacted, before they end with {@link StoreStatus#NO_SPACE}. 10 s by default.
      */
     public FarStoreBuilder writePatience(Duration value) {
         writePatience = Objects.requireNonNull(value);
@@ -214,15 +216,17 @@ public final class FarStoreBuilder {
     }
 
     /**
-     * About how many bytes of the device the log may take. A thread of the store keeps the log below this: it compacts
-     * the oldest part, and takes checkpoints if there is a directory. No operation is refused above the limit; if the
-     * live records do not fit, {@link #onMaintenanceFailure} is called. No limit by default.
+     * How many bytes of the device the log may take at most, in whole segments; the device's
+     * {@linkplain Device#capacity capacity} by default, if it has one, as far memory alone. No live record is ever
+     * written over. A thread of the store compacts the oldest part, and takes checkpoints if there is a directory.
      *
-     * <p>On a device with a {@linkplain Device#capacity capacity}, such as far memory alone, no record that is in use
-     * is overwritten. An operation that finds no room returns {@link StoreStatus#FULL} until a compaction has made
-     * some. Without a limit, and so without such compactions, it returns {@link StoreStatus#FAILED}.
+     * <p>A part of the space is a reserve, for compactions and deletes. An operation that finds no room beside it
+     * returns {@link StoreStatus#FULL} until a compaction has made some. If a compaction of the whole log makes none,
+     * it returns {@link StoreStatus#NO_SPACE}, and {@link #onMaintenanceFailure} is called; reads, changes in place and
+     * deletes continue, and everything once deletes have made room.
      *
-     * @param bytes at least four times the memory, and at most the device's capacity less four pages
+     * @param bytes at least four times the memory, at most the device's capacity, and more than the reserve: a segment
+     *     (on a device with a capacity a page), four pages, and a 64th of the space
      */
     public FarStoreBuilder spaceLimit(long bytes) {
         spaceLimit = bytes;
@@ -248,11 +252,18 @@ public final class FarStoreBuilder {
     }
 
     boolean maintained() {
-        return spaceLimit != Long.MAX_VALUE || checkpointEvery != null;
+        return bound().bounded() || checkpointEvery != null;
+    }
+
+    /** How many pages of the log there may be. */
+    LogBound bound() {
+        return LogBound.of(device(), spaceLimit, pageBits);
     }
 
     Maintenance maintenance(Maintenance.MaintenanceTarget work) {
-        return new Maintenance(name, work, spaceLimit, checkpointEvery, maintenanceListener);
+        LogBound bound = bound();
+        long room = bound.bounded() ? bound.usable() << pageBits : Long.MAX_VALUE;
+        return new Maintenance(name, work, room, spaceLimit != Long.MAX_VALUE, checkpointEvery, maintenanceListener);
     }
 
     FarStoreBuilder files(StableFiles value) {
@@ -314,26 +325,38 @@ public final class FarStoreBuilder {
         return new FarStore(this);
     }
 
-    /** Of a device that would write over what is in use. */
-    private void checkCapacity(Device bounded) {
-        long capacity = bounded.capacity();
-        if (capacity == Device.MAX_ADDRESS) {
-            return;
-        }
-        if (directory != null || files != null) {
-            throw new IllegalStateException("checkpoints need a device that keeps all of the log, and " + bounded.name()
+    /** Whether the log fits on the device, beside a reserve. */
+    private void checkCapacity(Device on) {
+        long capacity = on.capacity();
+        if (capacity != Device.MAX_ADDRESS && (directory != null || files != null)) {
+            throw new IllegalStateException("checkpoints need a device that keeps all of the log, and " + on.name()
                     + " keeps the last " + capacity + " bytes: put it above a file");
         }
-        long most = capacity - ((long) HybridLog.SPARE_PAGES << pageBits);
-        if (most < memoryBytes) {
-            throw new IllegalArgumentException(
-                    bounded.name() + " keeps the last " + capacity + " bytes of the log, and "
-                            + memoryBytes + " are to be in memory; that may be " + most
-                            + " at most: make the device larger, or give less memory");
+        if (spaceLimit != Long.MAX_VALUE && spaceLimit > capacity) {
+            throw new IllegalArgumentException("a space limit of " + spaceLimit + " bytes on " + on.name()
+                    + ", which keeps the last " + capacity + ": lower the limit to that, or make the device larger");
         }
-        if (spaceLimit != Long.MAX_VALUE && spaceLimit > most) {
-            throw new IllegalArgumentException("a space limit of " + spaceLimit + " bytes on " + bounded.name()
-                    + ", which keeps the last " + capacity + "; the limit may be " + most + " at most");
+        LogBound bound = bound();
+        long usable = bound.usable() << pageBits;
+        long least = Math.max(memoryBytes, bound.unit() + 1 << pageBits);
+        if (bound.bounded() && usable < least) {
+            boolean limited = spaceLimit < capacity;
+            throw new IllegalArgumentException((limited ? "a space limit" : on.name() + " with a capacity") + " of "
+                    + (limited ? spaceLimit : capacity) + " bytes, of which " + (bound.reserve() << pageBits)
+                    + " are a reserve for compactions and deletes; the rest must be " + least
+                    + " at least, for the memory and a segment: "
+                    + (limited ? "raise the limit" : "make it larger")
+                    + ", or take less memory, smaller pages or smaller segments");
+        }
+    }
+
+    /** @param bytes that the recovered log takes on the device */
+    void checkSpace(long bytes) {
+        LogBound bound = bound();
+        if (bytes > bound.pages() << pageBits) {
+            throw new StoreException("a space limit of " + spaceLimit + " bytes, and the store's log takes " + bytes
+                    + ": open it with a limit of that at least, compact it and take two checkpoints, then lower the"
+                    + " limit");
         }
     }
 
@@ -397,6 +420,6 @@ public final class FarStoreBuilder {
     }
 
     SessionOptions sessions() {
-        return new SessionOptions(pending, expectedRecordBytes, maxKeyBytes, false);
+        return new SessionOptions(pending, expectedRecordBytes, maxKeyBytes, HybridLog.OPERATION);
     }
 }

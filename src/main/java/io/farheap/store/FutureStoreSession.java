@@ -82,6 +82,10 @@ public final class FutureStoreSession implements AutoCloseable {
                 return;
             }
             begun.remove(this);
+            if (status == StoreStatus.FULL) {
+                submitted.again(this);
+                return;
+            }
             try {
                 if (status == StoreStatus.DONE || status == StoreStatus.NOT_FOUND || status == StoreStatus.TOO_LONG) {
                     done(status, bytes);

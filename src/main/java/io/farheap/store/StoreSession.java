@@ -72,20 +72,13 @@ public final class StoreSession implements AutoCloseable {
         this.logThread = logThread;
         this.version = new SessionVersion(parts.version());
         this.serials = new SessionSerials(version, serial);
-        this.records = new InMemoryOperations(parts, version, options.spare());
+        this.records = new InMemoryOperations(parts, version, options.kind());
         this.updates = new ReadModifyWrites(parts, version, records);
         this.keys = new SessionKeys(records.key, parts.log().layout, options.maxKeyBytes());
         this.gate = new SessionGate(parts.epochs());
         try {
             this.device = new DeviceReads(
-                    parts,
-                    options,
-                    records,
-                    updates,
-                    gate.epoch(),
-                    counts,
-                    logThread.full(options.spare()),
-                    logThread::busy);
+                    parts, options, records, updates, gate.epoch(), counts, logThread::full, logThread::busy);
             this.groups = new GroupReads(parts.index(), gate, serials, records, device, keys, counts);
             this.listed = new ListedSession(name, serials, gate, counts, device, owner);
         } catch (Throwable e) {
@@ -203,7 +196,7 @@ public final class StoreSession implements AutoCloseable {
     /**
      * Stores a value, whether the key is there or not.
      *
-     * @return DONE, FULL, or FAILED if the log cannot be written or will have no room ({@link StoreStatus#FAILED})
+     * @return DONE; FULL; NO_SPACE if live records take all of the space; or FAILED if the log cannot be written
      * @throws IllegalArgumentException if the store cannot have keys or values of that length, or the record does not
      *     fit into a page
      */
@@ -237,7 +230,7 @@ public final class StoreSession implements AutoCloseable {
     /**
      * Deletes a key.
      *
-     * @return DONE; NOT_FOUND if it is known at once that there is no such key; FULL or FAILED
+     * @return DONE; NOT_FOUND if it is known at once that there is no such key; FULL, NO_SPACE or FAILED
      */
     public int delete(MemorySegment key, long keyOffset, int keyBytes) {
         useKey(key, keyOffset, keyBytes);
@@ -269,7 +262,7 @@ public final class StoreSession implements AutoCloseable {
      * Reads, changes and writes a value, atomically.
      *
      * @param argument passed to each method of the update
-     * @return DONE; NOT_FOUND if the key is absent and the update makes no value; PENDING; FULL or FAILED
+     * @return DONE; NOT_FOUND if the key is absent and the update makes no value; PENDING; FULL, NO_SPACE or FAILED
      */
     public int update(
             MemorySegment key,
@@ -346,7 +339,7 @@ public final class StoreSession implements AutoCloseable {
      * long as the log's thread lives.
      */
     private int refused(int outcome) {
-        return outcome == InMemoryOperations.NO_ROOM ? logThread.full() : logThread.busy();
+        return outcome == InMemoryOperations.NO_ROOM ? logThread.full(records.lacked) : logThread.busy();
     }
 
     private void enter() {

@@ -7,6 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.store.checkpoint.MemoryFiles;
+import io.farheap.store.contract.StoreException;
+import io.farheap.store.contract.StoreStatus;
 import io.farheap.testing.TestDevice;
 import io.farheap.tier.Fault;
 import io.farheap.tier.MemoryDevice;
@@ -55,7 +57,7 @@ class MaintenanceTest {
         }
     }
 
-    /** A session that writes waits while the space is above the limit; the store makes room by itself. */
+    /** A session that writes waits while there is no room below the limit; the store makes some by itself. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void spaceStaysBelowTheLimit(boolean durable) {
@@ -70,12 +72,7 @@ class MaintenanceTest {
                 MemorySegment memory = arena.allocate(8);
                 for (int i = 0; i < 60_000; i++) {
                     put(session, memory, i % KEYS, i);
-                    if (store.spaceBytes() > LIMIT) {
-                        until(() -> {
-                            session.poll();
-                            return store.spaceBytes() <= LIMIT;
-                        });
-                    }
+                    assertTrue(store.spaceBytes() <= LIMIT);
                 }
                 assertTrue(device.begin() > LIMIT);
                 for (int key = 0; key < KEYS; key++) {
@@ -95,15 +92,18 @@ class MaintenanceTest {
                 FarStore store = how(device).spaceLimit(LIMIT).open();
                 StoreSession session = store.openSession()) {
             MemorySegment memory = arena.allocate(8);
-            int keys = (int) (2 * LIMIT / 24);
-            for (int key = 0; key < keys; key++) {
-                put(session, memory, key, key);
-            }
+            int[] keys = {0};
+            StoreException full = assertThrows(StoreException.class, () -> {
+                for (; ; keys[0]++) {
+                    put(session, memory, keys[0], keys[0]);
+                }
+            });
+            assertEquals(StoreStatus.NO_SPACE, full.status());
             until(() -> store.maintenanceFailure().isPresent());
             String told = store.maintenanceFailure().orElseThrow().getMessage();
             assertTrue(told.contains("delete keys, or give it more space"), told);
             assertTrue(failures.get() > 0);
-            for (int key = 0; key < keys; key += 7) {
+            for (int key = 0; key < keys[0]; key += 7) {
                 assertEquals(8, new BlockingStoreSession(session).read(key, memory, 0, 8));
             }
         }

@@ -1,7 +1,6 @@
 package io.farheap.store.log;
 
 import io.farheap.store.format.RecordLayout;
-import io.farheap.tier.device.Device;
 import java.util.Arrays;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
@@ -34,8 +33,7 @@ public class TailStress {
         FRAMES.give(3);
     }
 
-    private final HybridLog log =
-            new HybridLog(FRAMES, EPOCHS, RecordLayout.COMPACT, HybridLog.FIRST, Device.MAX_ADDRESS);
+    private final HybridLog log = new HybridLog(FRAMES, EPOCHS, RecordLayout.COMPACT, HybridLog.FIRST);
     private final long[] taken = new long[4];
 
     public TailStress() {
@@ -44,14 +42,14 @@ public class TailStress {
 
     @Actor
     public void one() {
-        taken[0] = log.allocate(BYTES, false);
-        taken[1] = log.allocate(BYTES, false);
+        taken[0] = log.allocate(BYTES, HybridLog.OPERATION);
+        taken[1] = log.allocate(BYTES, HybridLog.OPERATION);
     }
 
     @Actor
     public void another() {
-        taken[2] = log.allocate(BYTES, false);
-        taken[3] = log.allocate(BYTES, false);
+        taken[2] = log.allocate(BYTES, HybridLog.OPERATION);
+        taken[3] = log.allocate(BYTES, HybridLog.OPERATION);
     }
 
     @Arbiter

@@ -12,17 +12,18 @@ public final class StoreStatus {
     public static final int NOT_FOUND = 1;
     /** The operation continues in {@link io.farheap.store.StoreSession#poll}, which calls its completion. */
     public static final int PENDING = 2;
-    /** There is no room at this moment and nothing has changed: poll, then try again. */
+    /**
+     * There is no room at this moment and nothing has changed: poll, then try again. A completion receives it if an
+     * update that waited for room was in the way of a checkpoint, which the room depends on.
+     */
     public static final int FULL = 3;
     /** The record was on a device that has lost it. */
     public static final int LOST = 4;
     /**
      * The device failed, by an I/O error or a full disk. An operation that needs room in the log ends so once the
      * device has refused writes for longer than the {@linkplain io.farheap.store.FarStoreBuilder#writePatience write
-     * patience}; it may be tried again, since a disk may be freed. Or the device has no more room for the log, and the
-     * store has no {@linkplain io.farheap.store.FarStoreBuilder#spaceLimit space limit}, so no thread compacts it: call
-     * {@link io.farheap.store.FarStore#compact} to make room. If the log's thread has died, an operation that would
-     * wait for a checkpoint or for room ends so, too.
+     * patience}; it may be tried again, since a disk may be freed. If the log's thread has died, an operation that
+     * would wait for a checkpoint or for room ends so, too.
      */
     public static final int FAILED = 5;
     /** The store was closed before the operation ended. */
@@ -34,6 +35,14 @@ public final class StoreStatus {
     public static final int SEGMENT_GONE = 8;
     /** The update has thrown an exception, which {@code poll} has thrown on; the value is unchanged. */
     public static final int THREW = 9;
+    /**
+     * There is no room for a record beside the live ones within the
+     * {@linkplain io.farheap.store.FarStoreBuilder#spaceLimit space limit} or the device's capacity: a compaction of
+     * the whole log has gained none, or could not be done, for the reason that
+     * {@link io.farheap.store.FarStore#maintenanceFailure} gives. Nothing has changed. Reads, changes in place and
+     * deletes continue: delete keys, then try again.
+     */
+    public static final int NO_SPACE = 10;
 
     private StoreStatus() {}
 
@@ -45,11 +54,12 @@ public final class StoreStatus {
             case PENDING -> "pending";
             case FULL -> "no room at this moment";
             case LOST -> "the record is lost with the device that had it";
-            case FAILED -> "the device failed, for the reason that FarStore.failure gives, or has no room";
+            case FAILED -> "the device failed, for the reason that FarStore.failure gives";
             case CLOSED -> "the store was closed";
             case TOO_LONG -> "the value is longer than the place that it was to go to";
             case SEGMENT_GONE -> "the memory segment was closed, or belongs to another thread";
             case THREW -> "the update has thrown an exception";
+            case NO_SPACE -> "live records take all of the space: delete keys, or give the store more space";
             default -> "status " + status;
         };
     }

@@ -10,8 +10,11 @@ import java.lang.invoke.VarHandle;
  * in place. {@code safeReadOnly} follows {@code readOnly} once no session updates in place below it any more. Between
  * the two a read-modify-write waits, since another session may still change the record that it would copy.
  *
+ * <p>The device keeps the log from {@code kept} on, which is at most {@code begin}, and less if a checkpoint needs
+ * more.
+ *
  * <p>The log's thread stores {@code head}, {@code safeReadOnly} and {@code readOnly}; the thread that compacts stores
- * {@code begin}. Sessions read them inside an epoch.
+ * {@code begin}, and {@code kept} once the device has given the log below back. Sessions read them inside an epoch.
  */
 public final class LogAddresses {
 
@@ -21,14 +24,24 @@ public final class LogAddresses {
     private static final int HEAD = 17;
     private static final int SAFE_READ_ONLY = 18;
     private static final int READ_ONLY = 19;
+    private static final int KEPT = 20;
 
     private final long[] words = new long[48];
 
-    LogAddresses(long first) {
+    LogAddresses(long first, long kept) {
         words[BEGIN] = first;
         words[HEAD] = first;
         words[SAFE_READ_ONLY] = first;
         words[READ_ONLY] = first;
+        words[KEPT] = kept;
+    }
+
+    public long kept() {
+        return (long) WORD.getAcquire(words, KEPT);
+    }
+
+    void kept(long address) {
+        WORD.setRelease(words, KEPT, address);
     }
 
     public long begin() {

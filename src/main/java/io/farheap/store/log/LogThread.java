@@ -4,6 +4,7 @@ import io.farheap.lifetime.CloseStack;
 import io.farheap.store.contract.StoreStatus;
 import io.farheap.thread.AgentThread;
 import io.farheap.thread.ThreadAffinity;
+import io.farheap.thread.Uninterruptibles;
 import io.farheap.thread.idle.Idle;
 import io.farheap.tier.device.AppendCompletion;
 import io.farheap.tier.device.Device;
@@ -13,7 +14,6 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
-import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -45,6 +45,7 @@ public final class LogThread implements AgentThread.DutyCycle, AppendCompletion,
 
     private static final int STOP_REMIND_MILLIS = 100;
     private static final long NAP_NANOS = 1_000_000;
+    private static final long EVICTION_NANOS = 50_000;
     private static final long FIRST_PAUSE_NANOS = 1_000_000;
     private static final long LONGEST_PAUSE_NANOS = 500_000_000;
 
@@ -99,6 +100,8 @@ public final class LogThread implements AgentThread.DutyCycle, AppendCompletion,
     private volatile long written;
     /** The address up to which {@link #writeUpTo} asked for the log to be read-only. */
     private volatile long wanted;
+    /** The address up to which {@link #evict} asked for the log's memory to be taken. */
+    private volatile long evicted;
 
     private final Duration patience;
     /** The reason why the log cannot be written any more. */
@@ -146,7 +149,7 @@ public final class LogThread implements AgentThread.DutyCycle, AppendCompletion,
 
     /**
      * @param look is called each time a page gets memory
-     * @param compacted whether the log is being compacted, or will be
+     * @param compacted whether the log is being compacted, or will be once it has no room
      */
     public void start(Runnable look, BooleanSupplier compacted) {
         this.look = look;
@@ -309,8 +312,8 @@ public final class LogThread implements AgentThread.DutyCycle, AppendCompletion,
     }
 
     /**
-     * Takes the memory of the oldest page if the tail will need it: it moves {@code head} first, and takes the frame
-     * once no session is left inside an epoch from before.
+     * Takes the memory of the oldest page if the tail will need it, or if a compaction asks for it: it moves
+     * {@code head} first, and takes the frame once no session is left inside an epoch from before.
      */
     private int moveHead() {
         int done = 0;
@@ -321,7 +324,8 @@ public final class LogThread implements AgentThread.DutyCycle, AppendCompletion,
             }
             done = 1;
         }
-        if (headEpoch == 0 && frames.free() == 0 && lacksMemory() && log.hasRoom()) {
+        boolean needed = frames.free() == 0 && lacksMemory() && log.hasRoom();
+        if (headEpoch == 0 && (needed || log.startOf(firstPage + 1) <= evicted)) {
             long target = log.startOf(firstPage + 1);
             if (target <= released && target <= marks.safeReadOnly()) {
                 marks.head(target);
@@ -353,7 +357,7 @@ public final class LogThread implements AgentThread.DutyCycle, AppendCompletion,
     public void sleep() {
         if (handle.pending() > 0) {
             handle.awaitProgress();
-        } else if (readOnlyEpoch != 0 || headEpoch != 0 || cache != null && cache.waits()) {
+        } else if (readOnlyEpoch != 0 || headEpoch != 0 || log.waits() || cache != null && cache.waits()) {
             Thread.yield();
         } else {
             LockSupport.parkNanos(this, NAP_NANOS);
@@ -385,12 +389,19 @@ public final class LogThread implements AgentThread.DutyCycle, AppendCompletion,
     }
 
     /**
-     * The status of an operation that has found no room: FULL if there will be room, FAILED if the log cannot be
-     * written, or if the device has no room and no compaction will make some. Any thread.
+     * The status of work that has found no room: FULL if there will be room; FAILED if the log cannot be written;
+     * NO_SPACE if the device has no room, and no compaction will make some. Any thread.
+     *
+     * @param kind of {@link HybridLog}
      */
-    public int full() {
-        boolean comes = failure() == null && (!log.atCapacity() || compacted.getAsBoolean());
-        return comes ? StoreStatus.FULL : StoreStatus.FAILED;
+    public int full(int kind) {
+        if (failure() != null) {
+            return StoreStatus.FAILED;
+        }
+        boolean comes = kind == HybridLog.COMPACTION
+                ? log.hasSpare()
+                : !log.atCapacity(kind) || compacted.getAsBoolean() && !log.isFull(kind);
+        return comes ? StoreStatus.FULL : StoreStatus.NO_SPACE;
     }
 
     /**
@@ -401,19 +412,32 @@ public final class LogThread implements AgentThread.DutyCycle, AppendCompletion,
         return failure == null ? StoreStatus.FULL : StoreStatus.FAILED;
     }
 
-    /** A supplier of {@link #full}. A compaction gets one that does not count on a compaction to make room. */
-    public IntSupplier full(boolean toCompaction) {
-        return toCompaction ? this::fullToCompaction : this::full;
-    }
-
-    private int fullToCompaction() {
-        return failure() == null && log.hasSpare() ? StoreStatus.FULL : StoreStatus.FAILED;
-    }
-
     /** Asks for all of the log below the address to become read-only and be written. Any thread. */
     public synchronized void writeUpTo(long address) {
         wanted = Math.max(wanted, address);
         log.wake();
+    }
+
+    /**
+     * Takes the memory of the log below an address, so that a compaction can pass over it, and returns when it is
+     * taken. Any thread, outside an epoch.
+     *
+     * @param address a page's, at most that of the tail's page
+     * @return false if the log cannot be written
+     */
+    public boolean evict(long address) {
+        synchronized (this) {
+            wanted = Math.max(wanted, address);
+            evicted = Math.max(evicted, address);
+        }
+        while (marks.head() < address) {
+            if (failure() != null) {
+                return false;
+            }
+            log.wake();
+            Uninterruptibles.parkNanos(this, EVICTION_NANOS);
+        }
+        return true;
     }
 
     /** The address up to which the device has the log. Any thread. */

@@ -8,7 +8,6 @@ import io.farheap.store.format.StoreRecord;
 import io.farheap.store.index.HashIndex;
 import io.farheap.store.index.RecordChains;
 import io.farheap.store.index.RecordCopies;
-import io.farheap.tier.device.Device;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -47,7 +46,7 @@ public final class ReadCache implements RecordCopies, AutoCloseable {
         this.frames = new PageFrames(null, main.frames.pageBits, pages);
         this.layout = main.layout;
         this.epochs = main.epochs;
-        this.log = new HybridLog(frames, epochs, layout, HybridLog.FIRST, Device.MAX_ADDRESS);
+        this.log = new HybridLog(frames, epochs, layout, HybridLog.FIRST);
         this.index = index;
         this.epoch = epochs.take();
         this.key = new OperationKey(layout);
@@ -87,7 +86,7 @@ public final class ReadCache implements RecordCopies, AutoCloseable {
      */
     public void add(long entry, long word, long first, long record) {
         long bytes = layout.recordBytes(record);
-        long at = log.allocate(bytes, true);
+        long at = log.allocate(bytes, HybridLog.OPERATION);
         if (at < 0) {
             return;
         }

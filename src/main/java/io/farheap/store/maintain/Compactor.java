@@ -17,6 +17,7 @@ import io.farheap.tier.device.DeviceMemory;
 import io.farheap.tier.device.IoStatus;
 import io.farheap.tier.handle.BlockingDeviceHandle;
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Gives the oldest part of a log back while sessions use the store. It copies each record of that part which is the
@@ -44,9 +45,17 @@ public final class Compactor {
         void drain();
     }
 
+    /** Lets a compaction pass over pages that are in memory. */
+    public interface Eviction {
+
+        /** Takes the memory of the log below a page's address. @return false if the log cannot be written */
+        boolean evict(long address);
+    }
+
     private static final long NAP_NANOS = 50_000;
 
     private final StoreContext parts;
+    private final Runnable passed;
     private final RecordLayout layout;
     private final LogAddresses marks;
 
@@ -54,31 +63,39 @@ public final class Compactor {
     private long seen;
     private long copied;
 
-    public Compactor(StoreContext parts) {
+    /** @param passed is called each time the log's beginning has moved behind a page */
+    public Compactor(StoreContext parts, Runnable passed) {
         this.parts = parts;
+        this.passed = passed;
         this.layout = parts.log().layout;
         this.marks = parts.log().marks;
     }
 
     /**
-     * Compacts; one call at a time.
+     * Compacts; one call at a time. It ends early before a page whose copies may find no room
+     * ({@link HybridLog#hasSpare}): the copies of one page's records open one new page at most.
      *
      * @param mover a session that only this call uses
-     * @param until the highest address at which the log may begin afterwards; only whole pages that are not in memory
-     *     are given back
+     * @param until the highest address at which the log may begin afterwards; only whole pages are given back
+     * @param eviction takes the memory of pages below {@code until}; null if only pages are given back that are not in
+     *     memory
      * @return the log's beginning
      * @throws StoreException if the device fails, or has lost a part of the log; the page that failed stays in the log
      */
-    public long run(Mover mover, long until) {
+    public long run(Mover mover, long until, @Nullable Eviction eviction) {
         HybridLog log = parts.log();
-        long end = log.startOf(log.page(Math.min(until, marks.head())));
+        long most = eviction == null ? marks.head() : log.startOf(log.page(log.tail()));
+        long end = log.startOf(log.page(Math.min(until, most)));
         Device device = parts.device();
         try (CloseStack resources = new CloseStack()) {
             SharedMemory memory = resources.add(SharedMemory.allocate("farheap-store-compaction", log.pageBytes()));
             DeviceMemory registered = resources.add(device.register(memory.segment()));
             BlockingDeviceHandle call = new BlockingDeviceHandle(resources.add(device.open()));
-            for (long page = log.page(marks.begin()); log.startOf(page) < end; page++) {
+            for (long page = log.page(marks.begin()); log.startOf(page) < end && log.hasSpare(); page++) {
                 long next = log.startOf(page + 1);
+                if (eviction != null && next > marks.head() && !eviction.evict(next)) {
+                    break;
+                }
                 long first = parts.gaps().endOf(Math.max(log.startOf(page), marks.begin()));
                 // The device may never have had the bytes of a gap.
                 if (first < next) {
@@ -90,6 +107,7 @@ public final class Compactor {
                     throw new StoreException("the log could not be compacted: " + StoreStatus.describe(failure));
                 }
                 begin(next);
+                passed.run();
             }
         }
         return marks.begin();

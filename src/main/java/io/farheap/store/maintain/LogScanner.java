@@ -58,7 +58,7 @@ public final class LogScanner {
         this.log = parts.log();
         this.marks = log.marks;
         this.layout = log.layout;
-        this.records = new InMemoryOperations(parts, new SessionVersion(parts.version()), false);
+        this.records = new InMemoryOperations(parts, new SessionVersion(parts.version()), HybridLog.OPERATION);
         this.visitor = visitor;
         this.tail = tail;
         this.epoch = epoch;

@@ -1,6 +1,7 @@
 package io.farheap.store.maintain;
 
 import io.farheap.store.contract.StoreException;
+import io.farheap.store.log.HybridLog;
 import io.farheap.thread.ThreadJoiner;
 import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
@@ -8,11 +9,19 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps a store's log below a limit and takes checkpoints periodically, on a thread of its own. If the log takes more
- * than three quarters of the limit on the device, the thread compacts the oldest part until half of the limit is left,
- * and takes checkpoints until no kept checkpoint needs the part that was given back. If that gains nothing, since
- * records are live, it tries again when the log has grown by an eighth of the limit. If the log cannot grow, since the
- * device has no room, it tries again after eight times the time that the attempt took.
+ * Keeps a store's log within its bound ({@link io.farheap.store.log.LogBound}) and takes checkpoints periodically, on a
+ * thread of its own.
+ *
+ * <p>If the log takes more than a share of the room that operations have, the thread compacts the oldest part until a
+ * smaller share is taken, and takes checkpoints until no kept checkpoint needs the part that was given back. These are
+ * three quarters and a half of a limit that was asked for, and fifteen and fourteen sixteenths of what a device can
+ * hold, which may well be chosen for the records alone. If that gains little, since records are live, it tries again
+ * when the log has grown by an eighth of the room.
+ *
+ * <p>If operations have no room at all, it makes a round over the log: it compacts part by part, also what is in
+ * memory, until there is room again, at most once up to the tail of the round's beginning. Operations wait meanwhile.
+ * If the round has gained no page, they need not wait any more, and the next round begins after a delete, but not
+ * before eight times the time that the last one took, unless deletes wait, too.
  */
 public final class Maintenance implements AutoCloseable {
 
@@ -21,7 +30,7 @@ public final class Maintenance implements AutoCloseable {
      * A compaction has to free at least one part in so many of the log that it reads, or it is not worth its writes.
      */
     private static final double LEAST_GAIN = 16;
-    /** If the log cannot grow, the pause after an attempt that gained nothing, as a multiple of the attempt's time. */
+    /** The pause after a round that gained nothing, as a multiple of the round's time. */
     private static final int RESTS = 8;
     /** A compaction is done in so many calls; closing waits for one of them at most. */
     private static final int STEPS = 16;
@@ -38,11 +47,43 @@ public final class Maintenance implements AutoCloseable {
         /** The log's first address. */
         long begin();
 
-        /** Whether the log cannot grow any more. */
-        boolean atCapacity();
+        /** Where a compaction of all of the log ends, of the part that comes back as a whole: not before the tail. */
+        long roundEnd();
 
-        /** @return about how many of the bytes held no live records */
-        double compact(long bytes);
+        /** Where that part begins that has an address. */
+        long unitStart(long address);
+
+        /** Bytes of the pages that operations can still take. */
+        long roomBytes();
+
+        /** Whether the tail is in the last page for a kind of work, of {@link HybridLog}, or behind it. */
+        boolean atCapacity(int kind);
+
+        /** Whether work of a kind has no room, and does not wait for any. */
+        boolean isFull(int kind);
+
+        /** Says that a round over the log begins, and operations wait for it. */
+        void seekRoom();
+
+        /** Says that the round has ended, and whether it has found a page of records that are not live. */
+        void soughtRoom(boolean gained);
+
+        /** Bytes of a page. */
+        long pageBytes();
+
+        /** Says that operations need not wait although there was a delete. */
+        void stayFull();
+
+        /**
+         * Compacts, until there is no room for copies.
+         *
+         * @param evicts whether pages that are in memory are compacted, too
+         * @return about how many of the bytes held no live records
+         */
+        double compact(long bytes, boolean evicts);
+
+        /** Whether the device could use a part of the log again if checkpoints did not need it. */
+        boolean isHeld();
 
         boolean makesCheckpoints();
 
@@ -50,7 +91,12 @@ public final class Maintenance implements AutoCloseable {
     }
 
     private final MaintenanceTarget work;
+    /** Bytes of the log that operations have room for; {@link Long#MAX_VALUE} if there is no bound. */
     private final long limit;
+    /** A compaction begins when more bytes are taken, and ends when no more than these are. */
+    private final long most;
+
+    private final long least;
     private final @Nullable Duration every;
     private final Consumer<Throwable> listener;
     private final Thread thread;
@@ -61,17 +107,29 @@ public final class Maintenance implements AutoCloseable {
     private long lastCheckpoint = System.nanoTime();
     /** Compaction is tried again when the tail has reached this address. */
     private long notBefore;
-    /** When an attempt last gained nothing, and how long it took. */
+    /** When a round last gained nothing, and how long it took. */
     private long triedAt = System.nanoTime();
 
     private long triedNanos;
-    private long beganAt = triedAt;
+    /** Whether a round is to be made once the pause is over, although operations do not wait for it. */
+    private boolean due;
 
-    /** @param every how often a checkpoint is taken; null for never */
+    /**
+     * @param limit bytes of the log that operations have room for; {@link Long#MAX_VALUE} if there is no bound
+     * @param chosen whether the bound was asked for, and is not only what the device can hold
+     * @param every how often a checkpoint is taken; null for never
+     */
     public Maintenance(
-            String name, MaintenanceTarget work, long limit, @Nullable Duration every, Consumer<Throwable> listener) {
+            String name,
+            MaintenanceTarget work,
+            long limit,
+            boolean chosen,
+            @Nullable Duration every,
+            Consumer<Throwable> listener) {
         this.work = work;
         this.limit = limit;
+        this.most = limit / 16 * (chosen ? 12 : 15);
+        this.least = limit / 16 * (chosen ? 8 : 14);
         this.every = every;
         this.listener = listener;
         this.thread = Thread.ofPlatform().daemon().name(name + "-maintenance").unstarted(this::run);
@@ -88,9 +146,8 @@ public final class Maintenance implements AutoCloseable {
 
     private void run() {
         while (!stopped) {
-            beganAt = System.nanoTime();
             try {
-                boolean done = keepBelow();
+                boolean done = keepWithin();
                 done |= keepTime();
                 if (done) {
                     failure = null;
@@ -122,7 +179,7 @@ public final class Maintenance implements AutoCloseable {
     private void sleep() {
         // An interrupt would make parking return at once.
         Thread.interrupted();
-        if (!stopped) {
+        if (!stopped && !(work.atCapacity(HybridLog.OPERATION) && isRoundDue())) {
             LockSupport.parkNanos(this, LOOK_NANOS);
         }
     }
@@ -131,48 +188,109 @@ public final class Maintenance implements AutoCloseable {
         return work.begin() + work.logBytes();
     }
 
-    /** Remembers an attempt that gained nothing, so that it is not repeated at once. */
+    /** Remembers a compaction that gained little, so that it is not repeated at once. */
     private void setAside() {
         notBefore = tail() + limit / 8;
-        triedAt = System.nanoTime();
-        triedNanos = triedAt - beganAt;
-    }
-
-    private boolean waits() {
-        boolean grows = tail() < notBefore && !work.atCapacity();
-        boolean rests = work.atCapacity() && System.nanoTime() - triedAt < RESTS * triedNanos;
-        return grows || rests;
     }
 
     /** @return whether there was work to do */
-    private boolean keepBelow() {
-        if (limit == Long.MAX_VALUE || work.spaceBytes() <= limit / 4 * 3 || waits()) {
+    private boolean keepWithin() {
+        if (limit == Long.MAX_VALUE) {
             return false;
         }
-        double gained = 0;
+        if (work.atCapacity(HybridLog.OPERATION)) {
+            boolean isDue = isRoundDue();
+            if (isDue) {
+                round();
+            }
+            return isDue;
+        }
+        if (work.spaceBytes() <= most || tail() < notBefore) {
+            return false;
+        }
         long first = work.begin();
-        long goal = work.begin() + Math.max(0, work.logBytes() - limit / 2);
-        while (work.begin() < goal && !stopped) {
+        double gained = pass(work.unitStart(first + Math.max(0, work.logBytes() - least)), false);
+        if (gained <= (work.begin() - first) / LEAST_GAIN) {
+            setAside();
+        }
+        return true;
+    }
+
+    /** Whether a round over the log may gain something; operations need not wait for one that is not due yet. */
+    private boolean isRoundDue() {
+        boolean full = work.isFull(HybridLog.OPERATION);
+        boolean deletesWait = work.atCapacity(HybridLog.DELETE) && !work.isFull(HybridLog.DELETE);
+        if (full && !due && !deletesWait) {
+            return false;
+        }
+        if (deletesWait || System.nanoTime() - triedAt >= RESTS * triedNanos) {
+            return true;
+        }
+        due = true;
+        if (!full) {
+            work.stayFull();
+        }
+        return false;
+    }
+
+    private void round() {
+        long began = System.nanoTime();
+        long goal = work.roundEnd();
+        work.seekRoom();
+        due = true;
+        boolean gained = false;
+        try {
+            gained = pass(goal, true) >= work.pageBytes();
+            // Otherwise something has kept it from its end, and may pass.
+            due = work.begin() < goal && work.roomBytes() == 0;
+        } finally {
+            work.soughtRoom(gained);
+            triedAt = System.nanoTime();
+            triedNanos = work.isFull(HybridLog.OPERATION) ? triedAt - began : 0;
+        }
+        if (work.isFull(HybridLog.OPERATION) && !stopped) {
+            throw new StoreException(
+                    "the store's log has " + work.spaceBytes() + " bytes after compaction, and there is room for "
+                            + limit + ": delete keys, or give it more space");
+        }
+    }
+
+    /**
+     * Compacts up to an address, part by part.
+     *
+     * @param round whether it also compacts what is in memory, gives back each part, and ends once there is room
+     * @return about how many bytes held no live records; also the room with which a round has ended, which an earlier
+     *     compaction may have made, and operations may have taken since
+     */
+    private double pass(long goal, boolean round) {
+        double gained = 0;
+        long room = 0;
+        long enough = limit / STEPS;
+        while (work.begin() < goal && !stopped && room <= enough) {
             long before = work.begin();
-            gained += work.compact(Math.min(goal - before, Math.max(1 << 20, limit / STEPS)));
-            if (work.begin() == before) {
+            long part = Math.min(goal - before, Math.max(1 << 20, enough));
+            gained += work.compact(part, round);
+            boolean ended = work.begin() == before;
+            if (round || ended) {
+                boolean held = work.isHeld();
+                giveBack();
+                ended &= !held || work.isHeld();
+            }
+            room = round ? work.roomBytes() : 0;
+            if (ended) {
                 break;
             }
         }
+        giveBack();
+        return room > enough ? gained + room : gained;
+    }
+
+    /** Takes checkpoints until none needs a part of the log that the device could use again. */
+    private void giveBack() {
         // Two checkpoints are kept, and each needs the log from the address at which it began then.
-        for (int i = 0; i < 2 && work.makesCheckpoints() && work.spaceBytes() > work.logBytes() && !stopped; i++) {
+        for (int i = 0; i < 2 && work.makesCheckpoints() && work.isHeld() && !stopped; i++) {
             checkpoint();
         }
-        if (gained > (work.begin() - first) / LEAST_GAIN) {
-            return true;
-        }
-        setAside();
-        if ((work.spaceBytes() > limit || work.atCapacity()) && !stopped) {
-            throw new StoreException(
-                    "the store's log has " + work.spaceBytes() + " bytes after compaction, and its limit" + " is "
-                            + limit + ": delete keys, or give it more space");
-        }
-        return true;
     }
 
     private boolean keepTime() {

@@ -50,6 +50,8 @@ public final class InMemoryOperations {
     public long address;
     /** Bytes of the value that was read. */
     public int bytes;
+    /** The kind of work, of {@link HybridLog}, that last found no room. */
+    public int lacked;
 
     private final HashIndex index;
     private final HybridLog log;
@@ -58,22 +60,24 @@ public final class InMemoryOperations {
     private final RecordLayout layout;
     private final SessionVersion version;
     private final @Nullable ReadCache cache;
-    private final boolean spare;
+    /** The kind of work that the session's records are, but for those that delete. */
+    private final int kind;
+
     final RecordChains chains;
     /** How many reads the read cache has served. */
     long cached;
     /** A buffer for values that come from mapped files, as long as the longest of them so far. */
     private MemorySegment unmapped = MemorySegment.ofArray(new byte[0]);
 
-    /** @param spare whether records may be appended in the pages that are left to compactions */
-    public InMemoryOperations(StoreContext parts, SessionVersion version, boolean spare) {
+    /** @param kind the work that the records are for, of {@link HybridLog} */
+    public InMemoryOperations(StoreContext parts, SessionVersion version, int kind) {
         this.index = parts.index();
         this.log = parts.log();
         this.marks = log.marks;
         this.frames = log.frames;
         this.layout = log.layout;
         this.version = version;
-        this.spare = spare;
+        this.kind = kind;
         this.cache = parts.cache();
         this.chains = new MemoryChains(log, parts.cache());
         this.key = new OperationKey(layout);
@@ -225,6 +229,11 @@ public final class InMemoryOperations {
         version.look();
     }
 
+    /** Whether the last operation lacked room that only a compaction makes, and a checkpoint waits for the session. */
+    public boolean isInTheWay() {
+        return version.draining() && log.atCapacity(lacked);
+    }
+
     public int upsert(MemorySegment from, long offset, int length) {
         return from.isMapped() ? store(copyOf(from, offset, length), 0, length) : store(from, offset, length);
     }
@@ -272,7 +281,7 @@ public final class InMemoryOperations {
                     }
                 }
             }
-            long appended = append(word, length);
+            long appended = append(word, length, false);
             if (appended < 0) {
                 return NO_ROOM;
             }
@@ -307,11 +316,15 @@ public final class InMemoryOperations {
     /**
      * Allocates a record and stores its key and lengths; no other thread sees it yet.
      *
+     * @param deletes whether the record deletes its key
      * @return its address, or -1 if there is no room
      */
-    long append(long word, int valueBytes) {
-        long made = log.allocate(layout.recordBytes(key.bytes, valueBytes), spare);
-        if (made >= 0) {
+    long append(long word, int valueBytes, boolean deletes) {
+        int what = deletes ? Math.max(kind, HybridLog.DELETE) : kind;
+        long made = log.allocate(layout.recordBytes(key.bytes, valueBytes), what);
+        if (made < 0) {
+            lacked = what;
+        } else {
             long record = frames.memoryOf(made);
             if (layout == RecordLayout.GENERAL) {
                 NativeWords.set(record + RecordLayout.LENGTHS, RecordLayout.lengths(key.bytes, valueBytes));
@@ -396,16 +409,18 @@ public final class InMemoryOperations {
                 if (address >= marks.readOnly() && version.changesInPlace(header) && !StoreRecord.sealed(header)) {
                     if (NativeWords.compareAndSet(
                             record, header, StoreRecord.ofVersion(header, version.own()) | StoreRecord.DELETED)) {
+                        log.deleted();
                         return StoreStatus.DONE;
                     }
                     continue;
                 }
             }
-            long appended = append(word, layout.leastValue());
+            long appended = append(word, layout.leastValue(), true);
             if (appended < 0) {
                 return NO_ROOM;
             }
             if (publish(entry, word, appended, StoreRecord.DELETED)) {
+                log.deleted();
                 return StoreStatus.DONE;
             }
         }

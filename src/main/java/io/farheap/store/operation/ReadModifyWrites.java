@@ -8,6 +8,7 @@ import io.farheap.store.format.NativeWords;
 import io.farheap.store.format.RecordLayout;
 import io.farheap.store.format.StoreRecord;
 import io.farheap.store.index.HashIndex;
+import io.farheap.store.log.HybridLog;
 import io.farheap.store.log.LogAddresses;
 import io.farheap.store.log.PageFrames;
 import io.farheap.store.log.ReadCache;
@@ -27,6 +28,7 @@ import org.jspecify.annotations.Nullable;
 public final class ReadModifyWrites {
 
     private final HashIndex index;
+    private final HybridLog log;
     private final LogAddresses marks;
     private final PageFrames frames;
     private final RecordLayout layout;
@@ -41,9 +43,10 @@ public final class ReadModifyWrites {
 
     public ReadModifyWrites(StoreContext parts, SessionVersion version, InMemoryOperations records) {
         this.index = parts.index();
-        this.marks = parts.log().marks;
-        this.frames = parts.log().frames;
-        this.layout = parts.log().layout;
+        this.log = parts.log();
+        this.marks = log.marks;
+        this.frames = log.frames;
+        this.layout = log.layout;
         this.version = version;
         this.records = records;
         this.cache = parts.cache();
@@ -253,7 +256,7 @@ public final class ReadModifyWrites {
             return StoreStatus.NOT_FOUND;
         }
         checkLength(length);
-        long appended = records.append(word, length);
+        long appended = records.append(word, length, false);
         if (appended < 0) {
             return InMemoryOperations.NO_ROOM;
         }
@@ -272,7 +275,7 @@ public final class ReadModifyWrites {
         if (length >= 0 || layout == RecordLayout.COMPACT) {
             checkLength(length);
         }
-        long appended = records.append(word, length < 0 ? layout.leastValue() : length);
+        long appended = records.append(word, length < 0 ? layout.leastValue() : length, length < 0);
         if (appended < 0) {
             return InMemoryOperations.NO_ROOM;
         }
@@ -280,7 +283,13 @@ public final class ReadModifyWrites {
             long at = records.valueOf(frames.memoryOf(appended)) - valuesAddress;
             update.copy(old, oldOffset, oldBytes, values, at, length, argument);
         }
-        return records.publish(entry, word, appended, length < 0 ? StoreRecord.DELETED : 0) ? StoreStatus.DONE : REPEAT;
+        if (!records.publish(entry, word, appended, length < 0 ? StoreRecord.DELETED : 0)) {
+            return REPEAT;
+        }
+        if (length < 0) {
+            log.deleted();
+        }
+        return StoreStatus.DONE;
     }
 
     private void checkLength(int bytes) {

@@ -26,6 +26,7 @@ import io.farheap.tier.device.IoCompletion;
 import io.farheap.tier.device.IoStatus;
 import java.lang.foreign.MemorySegment;
 import java.util.function.IntSupplier;
+import java.util.function.IntUnaryOperator;
 
 /**
  * Operations of one session whose records are on the device (FASTER, section 5.3). Each operation reads as many bytes
@@ -59,10 +60,8 @@ public final class DeviceReads implements IoCompletion, AutoCloseable {
     private final LogGaps gaps;
     private final StoreSessionCounts counts;
 
-    /**
-     * The status of an operation that finds no room: FULL if it is to be tried again, FAILED if there will be no room.
-     */
-    private final IntSupplier full;
+    /** The status of a kind of work that finds no room: FULL if it is to be tried again. */
+    private final IntUnaryOperator full;
 
     private final IntSupplier busy;
 
@@ -90,7 +89,7 @@ public final class DeviceReads implements IoCompletion, AutoCloseable {
             ReadModifyWrites updates,
             int epoch,
             StoreSessionCounts counts,
-            IntSupplier full,
+            IntUnaryOperator full,
             IntSupplier busy) {
         Device device = parts.device();
         this.full = full;
@@ -435,7 +434,12 @@ public final class DeviceReads implements IoCompletion, AutoCloseable {
     private void after(int place, int outcome, int next) {
         int status = outcome;
         if (outcome == InMemoryOperations.NO_ROOM) {
-            status = full.getAsInt();
+            status = full.applyAsInt(records.lacked);
+            if (status == StoreStatus.FULL && pending.kind[place] == PendingTable.UPDATE && records.isInTheWay()) {
+                // The checkpoint waits until no update is pending, and there is no room before it is made.
+                finish(place, status, 0);
+                return;
+            }
         } else if (outcome == InMemoryOperations.AGAIN || outcome == StoreStatus.FULL) {
             status = busy.getAsInt();
         }

@@ -50,6 +50,8 @@ public final class RecordingStorage implements Storage {
     private Predicate<String> failing = what -> false;
 
     private int failures;
+    private long quota = Long.MAX_VALUE;
+    private long refused;
 
     public RecordingStorage() {}
 
@@ -72,6 +74,16 @@ public final class RecordingStorage implements Storage {
         failures = times;
     }
 
+    /** Refuses writes, as a full disk does, that would give all files together more bytes than these. */
+    public synchronized void limit(long bytes) {
+        quota = bytes;
+    }
+
+    /** How many writes were refused since there was no room for them. */
+    public synchronized long refused() {
+        return refused;
+    }
+
     /** Syncs of these files report success and make nothing durable, like disks that lie about it. */
     public synchronized void dropSyncs(Predicate<String> files) {
         lies = files;
@@ -84,6 +96,10 @@ public final class RecordingStorage implements Storage {
 
     public synchronized boolean isCut() {
         return operations > failAt;
+    }
+
+    private long bytes() {
+        return names.values().stream().mapToLong(content -> content.now.length).sum();
     }
 
     private boolean stopped() {
@@ -258,6 +274,10 @@ public final class RecordingStorage implements Storage {
             synchronized (RecordingStorage.this) {
                 if (stopped()) {
                     return -Errno.EIO;
+                }
+                if (bytes() + Math.max(0, position + length - content.now.length) > quota) {
+                    refused++;
+                    return -Errno.ENOSPC;
                 }
                 byte[] bytes = new byte[(int) length];
                 MemorySegment.copy(memory, ValueLayout.JAVA_BYTE, offset, bytes, 0, bytes.length);
