@@ -80,9 +80,6 @@ public final class FarStore implements AutoCloseable {
     /** Guarded by {@link #compacting}'s write lock. */
     private boolean ended;
 
-    /** The share of the records that were live in the last compaction. */
-    private volatile double lastLive;
-
     private final AtomicLong checkpoints = new AtomicLong();
     private final AtomicLong compacted = new AtomicLong();
     private volatile long checkpointed;
@@ -302,23 +299,22 @@ public final class FarStore implements AutoCloseable {
             throw new IllegalStateException("a visitor cannot compact its store: end the scan first");
         }
         compacting.writeLock().lock();
-        return compactLocked(bytes, null);
+        return compactLocked(bytes, null, 0).givenBack();
     }
 
     /** Compacts, and unlocks {@link #compacting}. */
-    private long compactLocked(long bytes, Compactor.@Nullable Eviction eviction) {
+    private Compactor compactLocked(long bytes, Compactor.@Nullable Eviction eviction, long copies) {
         // A session cannot be opened once the store is closed.
         StoreEvent event = StoreEvent.begun(name, "compaction");
         try (StoreSession session = open("", options.forCompaction())) {
-            long before = parts.log().marks.begin();
             // Without checkpoints the device can use at once what a page's copies have made free.
-            Compactor compactor = new Compactor(parts, checkpointer == null ? this::giveBackOrTell : () -> {});
-            long begin = compactor.run(session.mover(), before + Math.min(bytes, Device.MAX_ADDRESS), eviction);
-            lastLive = compactor.live();
-            compacted.addAndGet(begin - before);
-            event.done(0, begin - before);
+            Compactor compactor = new Compactor(parts, checkpointer == null ? this::giveBackOrTell : () -> {}, copies);
+            long until = parts.log().marks.begin() + Math.min(bytes, Device.MAX_ADDRESS);
+            compactor.run(session.mover(), until, eviction);
+            compacted.addAndGet(compactor.givenBack());
+            event.done(0, compactor.givenBack());
             giveBackOrTell();
-            return begin - before;
+            return compactor;
         } finally {
             event.commit();
             compacting.writeLock().unlock();
@@ -326,21 +322,22 @@ public final class FarStore implements AutoCloseable {
     }
 
     /**
-     * Compacts for operations that may wait for room. A scan, whose visitor may be one of them, keeps it from beginning
-     * for the write patience at most.
+     * Compacts for operations that may wait for room. A scan, whose visitor may be one of them, or a compaction by the
+     * application keeps it from beginning for the write patience at most.
      */
-    private long compactBeside(long bytes, boolean evicts) {
-        boolean locked = false;
+    private long compactBeside(long bytes, boolean evicts, long copies) {
+        boolean locked;
         try {
             locked = compacting.writeLock().tryLock(writePatience.toNanos(), TimeUnit.NANOSECONDS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
+            throw new StoreException("the thread that was to compact the store was interrupted", e);
         }
         if (!locked) {
-            throw new StoreException("a scan of the store has kept it from being compacted for longer than "
-                    + writePatience + ": end the scan");
+            throw new StoreException("a scan of the store, or a compaction by the application, has kept the store's own"
+                    + " from beginning for longer than " + writePatience + ": end the scan");
         }
-        return compactLocked(bytes, evicts ? logThread::evict : null);
+        return compactLocked(bytes, evicts ? logThread::evict : null, copies).copies();
     }
 
     /**
@@ -423,6 +420,11 @@ public final class FarStore implements AutoCloseable {
         }
 
         @Override
+        public long kept() {
+            return unitStart(parts.log().marks.kept());
+        }
+
+        @Override
         public long roundEnd() {
             return parts.log().roundEnd();
         }
@@ -453,8 +455,8 @@ public final class FarStore implements AutoCloseable {
         }
 
         @Override
-        public void soughtRoom(boolean gained) {
-            parts.log().soughtRoom(gained);
+        public void soughtRoom(boolean gained, long kept) {
+            parts.log().soughtRoom(gained, kept);
         }
 
         @Override
@@ -468,9 +470,13 @@ public final class FarStore implements AutoCloseable {
         }
 
         @Override
-        public double compact(long bytes, boolean evicts) {
-            long given = compactBeside(bytes, evicts);
-            return given * (1 - lastLive);
+        public long compact(long bytes, boolean evicts, long copies) {
+            return compactBeside(bytes, evicts, copies);
+        }
+
+        @Override
+        public boolean hasSpare() {
+            return parts.log().hasSpare();
         }
 
         @Override

@@ -226,7 +226,7 @@ public final class FarStoreBuilder {
      * deletes continue, and everything once deletes have made room.
      *
      * @param bytes at least four times the memory, at most the device's capacity, and more than the reserve: a segment
-     *     (on a device with a capacity a page), four pages, and a 64th of the space
+     *     (on a device with a capacity a page), seven pages, and a 64th of the space
      */
     public FarStoreBuilder spaceLimit(long bytes) {
         spaceLimit = bytes;

@@ -7,6 +7,7 @@ import io.farheap.store.contract.Update;
 import io.farheap.store.format.Hashes;
 import io.farheap.store.format.NativeWords;
 import io.farheap.store.index.HashIndex;
+import io.farheap.store.log.HybridLog;
 import io.farheap.store.log.LogThread;
 import io.farheap.store.maintain.Compactor;
 import io.farheap.store.operation.InMemoryOperations;
@@ -78,7 +79,7 @@ public final class StoreSession implements AutoCloseable {
         this.gate = new SessionGate(parts.epochs());
         try {
             this.device = new DeviceReads(
-                    parts, options, records, updates, gate.epoch(), counts, logThread::full, logThread::busy);
+                    parts, options, records, updates, gate.epoch(), counts, this::full, logThread::busy);
             this.groups = new GroupReads(parts.index(), gate, serials, records, device, keys, counts);
             this.listed = new ListedSession(name, serials, gate, counts, device, owner);
         } catch (Throwable e) {
@@ -339,7 +340,14 @@ public final class StoreSession implements AutoCloseable {
      * long as the log's thread lives.
      */
     private int refused(int outcome) {
-        return outcome == InMemoryOperations.NO_ROOM ? logThread.full(records.lacked) : logThread.busy();
+        return outcome == InMemoryOperations.NO_ROOM ? full(records.lacked) : logThread.busy();
+    }
+
+    /** The status of work that has found no room. While a checkpoint is made, it may be changed in place afterwards. */
+    private int full(int kind) {
+        int status = logThread.full(kind);
+        boolean waits = status == StoreStatus.NO_SPACE && kind != HybridLog.COMPACTION && version.changing();
+        return waits ? StoreStatus.FULL : status;
     }
 
     private void enter() {

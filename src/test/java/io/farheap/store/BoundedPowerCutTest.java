@@ -15,6 +15,7 @@ import io.farheap.tier.device.StorageException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Random;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -30,12 +31,18 @@ class BoundedPowerCutTest {
     private final long seed = Long.getLong("farheap.seed", System.nanoTime());
     private final Random random = new Random(seed);
     private long next;
+    /** The store that was last opened for changes. */
+    private volatile @Nullable FarStore used;
 
     @Test
     void aFullStoreContinuesAfterEachCut() {
         System.out.println("seed " + seed);
         CheckpointKind[] kinds = CheckpointKind.values();
-        assertTimeoutPreemptively(Duration.ofNanos(TestDevice.patience(240_000_000_000L)), () -> {
+        Duration bound = Duration.ofNanos(TestDevice.patience(240_000_000_000L));
+        assertTimeoutPreemptively(bound, () -> cutAgainAndAgain(kinds), () -> "it stands still: " + state());
+    }
+
+    private void cutAgainAndAgain(CheckpointKind[] kinds) {
             try (BoundedHistory history = new BoundedHistory(false)) {
                 RecordingStorage storage = new RecordingStorage();
                 for (int life = 0; life < LIVES; life++) {
@@ -50,7 +57,14 @@ class BoundedPowerCutTest {
                     }
                 }
             }
-        });
+    }
+
+    private String state() {
+        FarStore store = used;
+        return store == null
+                ? "no store is open"
+                : store.spaceBytes() + " bytes on the device, " + store.logBytes() + " of the log, "
+                        + store.maintenanceFailure().or(store::failure);
     }
 
     private static FileDevice device(RecordingStorage storage) {
@@ -74,6 +88,7 @@ class BoundedPowerCutTest {
         try (FileDevice device = device(storage);
                 FarStore store = how(storage, device).checkpoints(kind).open();
                 StoreSession session = store.openSession(BoundedHistory.NAME)) {
+            used = store;
             history.recovered(session);
             while (!storage.isCut()) {
                 long key = random.nextInt(3) == 0 && next > 0 ? random.nextLong(next) : next;

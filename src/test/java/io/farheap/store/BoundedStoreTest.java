@@ -13,10 +13,13 @@ import io.farheap.store.contract.StoreStatus;
 import io.farheap.store.log.LogBound;
 import io.farheap.testing.Effort;
 import io.farheap.testing.TestDevice;
+import io.farheap.tier.Fault;
 import io.farheap.tier.FileDevice;
 import io.farheap.tier.MemoryDevice;
 import io.farheap.tier.device.FileOptions;
 import io.farheap.tier.device.RecordingStorage;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
@@ -222,6 +225,79 @@ class BoundedStoreTest {
                 free(session, history, 0.5);
                 next = putUntilDone(session, history, next);
                 history.checkBelow(session, next);
+            }
+        });
+    }
+
+    /**
+     * Half of the space is dead, in few large records among thousands of small ones, and the session takes each page as
+     * soon as a compaction has given it back.
+     */
+    @Test
+    void fewLargeRecordsThatAreDeadMakeRoom() {
+        assertTimeoutPreemptively(BOUND, () -> {
+            try (MemoryDevice device = new MemoryDevice(PAGE, 512, 32, CAPACITY);
+                    Arena arena = Arena.ofShared();
+                    FarStore store = how().device(device).records(8, 100).open();
+                    StoreSession session = store.openSession()) {
+                MemorySegment value = arena.allocate(PAGE - 200, Long.BYTES);
+                int small = 20 * PAGE / 32;
+                for (long key = 0; key < small; key++) {
+                    assertEquals(StoreStatus.DONE, put(session, key, value, Long.BYTES));
+                }
+                for (int i = 0; i < 300; i++) {
+                    assertEquals(StoreStatus.DONE, put(session, small + i % 10, value, PAGE - 200), "put " + i);
+                }
+                assertTrue(store.maintenanceFailure().isEmpty(), () -> String.valueOf(store.maintenanceFailure()));
+            }
+        });
+    }
+
+    private static int put(StoreSession session, long key, MemorySegment value, int bytes) {
+        int outcome;
+        while ((outcome = session.upsert(key, value, 0, bytes)) == StoreStatus.FULL) {
+            Calls.goOn(session);
+        }
+        return outcome;
+    }
+
+    /**
+     * A key that is changed in place needs room while a checkpoint is made, and not after it: that it waits for, also
+     * where there is no space.
+     */
+    @Test
+    void aChangeInPlaceWaitsForTheEndOfACheckpoint() {
+        assertTimeoutPreemptively(BOUND, () -> {
+            try (MemoryDevice device = new MemoryDevice(SEGMENT, 512);
+                    Arena arena = Arena.ofShared();
+                    FarStore store = how().device(device)
+                            .files(new MemoryFiles())
+                            .checkpoints(CheckpointKind.SNAPSHOT)
+                            .spaceLimit(PAGES * PAGE)
+                            .open();
+                    StoreSession session = store.openSession()) {
+                MemorySegment value = arena.allocate(Long.BYTES, Long.BYTES);
+                long next = 0;
+                while (put(session, next, value, Long.BYTES) == StoreStatus.DONE) {
+                    next++;
+                }
+                long key = next - 1;
+                while (put(session, key, value, Long.BYTES) == StoreStatus.NO_SPACE) {
+                    key--;
+                }
+                long inPlace = key;
+                Thread own = Thread.currentThread();
+                int[] meanwhile = {StoreStatus.DONE};
+                device.faults().inject((kind, address, length) -> {
+                    if (kind == Fault.Kind.SYNC && Thread.currentThread() == own) {
+                        meanwhile[0] = session.upsert(inPlace, value, 0, Long.BYTES);
+                    }
+                    return Fault.NONE;
+                });
+                store.checkpoint();
+                device.faults().inject(null);
+                assertEquals(StoreStatus.FULL, meanwhile[0]);
+                assertEquals(StoreStatus.DONE, put(session, inPlace, value, Long.BYTES));
             }
         });
     }

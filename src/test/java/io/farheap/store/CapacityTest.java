@@ -2,6 +2,7 @@ package io.farheap.store;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -11,6 +12,7 @@ import io.farheap.store.contract.StoreCompletion;
 import io.farheap.store.contract.StoreException;
 import io.farheap.store.contract.StoreStatus;
 import io.farheap.store.log.LogThread;
+import io.farheap.store.maintain.Compactor;
 import io.farheap.store.operation.StoreContext;
 import io.farheap.store.session.SessionOptions;
 import io.farheap.testing.TestDevice;
@@ -24,6 +26,8 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReadWriteLock;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
@@ -243,6 +247,56 @@ class CapacityTest {
                 assertThrows(StoreException.class, () -> store.compact(PAGE));
                 assertEquals(THIRD, new BlockingStoreSession(session).read(moved, value, 0, THIRD));
                 assertTrue(store.failure().isEmpty());
+            }
+        });
+    }
+
+    /**
+     * A copy is refused while a checkpoint lets no session change anything, and the compaction has no page but the one
+     * that it is in: there is room for the copy.
+     */
+    @Test
+    void aCopyInTheLastPageWaitsForACheckpoint() {
+        assertTimeoutPreemptively(BOUND, () -> {
+            MemorySegment value = arena.allocate(THIRD);
+            try (FarStore store = how().records(8, THIRD)
+                            .onMaintenanceFailure(cause -> {})
+                            .open();
+                    StoreSession session = store.openSession()) {
+                long[] next = {0};
+                while (store.logBytes() < 20 * PAGE) {
+                    new BlockingStoreSession(session).upsert(next[0]++, value, 0, THIRD);
+                }
+                StoreContext parts = (StoreContext) IndexGrowthTest.field(store, "parts");
+                int[] calls = {0};
+                Compactor.Mover mover = new Compactor.Mover() {
+                    @Override
+                    public int move(MemorySegment page, long record, long address, StoreCompletion completion) {
+                        if (calls[0]++ > 0) {
+                            return StoreStatus.NOT_FOUND;
+                        }
+                        useUpSpare(store, next[0], value);
+                        assertFalse(parts.log().hasSpare());
+                        return StoreStatus.FULL;
+                    }
+
+                    @Override
+                    public boolean poll() {
+                        return false;
+                    }
+
+                    @Override
+                    public void drain() {}
+                };
+                Lock compacting = ((ReadWriteLock) IndexGrowthTest.field(store, "compacting")).writeLock();
+                compacting.lock();
+                try {
+                    new Compactor(parts, () -> {}, 0).run(mover, PAGE, null);
+                } finally {
+                    compacting.unlock();
+                }
+                assertEquals(4, calls[0]);
+                assertEquals(PAGE, parts.log().marks.begin());
             }
         });
     }

@@ -14,7 +14,9 @@ public final class StoreStatus {
     public static final int PENDING = 2;
     /**
      * There is no room at this moment and nothing has changed: poll, then try again. A completion receives it if an
-     * update that waited for room was in the way of a checkpoint, which the room depends on.
+     * update that waited for room was in the way of a checkpoint, which the room depends on. The session's
+     * {@linkplain io.farheap.store.StoreSession#serial serial} has counted that update, and counts it again if it is
+     * made again.
      */
     public static final int FULL = 3;
     /** The record was on a device that has lost it. */
@@ -39,8 +41,9 @@ public final class StoreStatus {
      * There is no room for a record beside the live ones within the
      * {@linkplain io.farheap.store.FarStoreBuilder#spaceLimit space limit} or the device's capacity: a compaction of
      * the whole log has gained none, or could not be done, for the reason that
-     * {@link io.farheap.store.FarStore#maintenanceFailure} gives. Nothing has changed. Reads, changes in place and
-     * deletes continue: delete keys, then try again.
+     * {@link io.farheap.store.FarStore#maintenanceFailure} gives. Nothing has changed. Reads and
+     * deletes continue, and changes in place of what was written after that compaction, and after the last checkpoint
+     * that was a fold-over: delete keys, then try again.
      */
     public static final int NO_SPACE = 10;
 

@@ -50,12 +50,14 @@ public final class HybridLog {
     private static final int READY = 32;
     /** The last page for work of each kind: three words. */
     private static final int OPEN = 33;
-    /** The page that work of a higher kind fills up to get beyond it, or -1. */
+    /** The page that work of a higher kind than its own fills up to get beyond it, four times, and its kind; or -1. */
     private static final int LAST = 36;
     /** What the last round of compaction over the log found: {@link #ROOM}, {@link #SEEKING}, or a page. */
     private static final int VERDICT = 37;
     /** Whether that round left no room to deletes either. */
     private static final int NOT_EVEN_DELETES = 38;
+
+    private static final int KIND_BITS = 2;
 
     private static final long ROOM = -1;
     private static final long SEEKING = -2;
@@ -136,7 +138,7 @@ public final class HybridLog {
                     NativeWords.set(frames.memoryOf((page << pageBits) + taken), 0);
                 }
             } else if (page >= last) {
-                if (kind != OPERATION && page == (long) WORD.getAcquire(words, LAST)) {
+                if (kind != OPERATION && fillsUp(kind, page)) {
                     leave(tail, page << PAGE_SHIFT | pageBytes);
                 }
                 wake();
@@ -145,6 +147,11 @@ public final class HybridLog {
                 wake();
             }
         }
+    }
+
+    private boolean fillsUp(int kind, long page) {
+        long last = (long) WORD.getAcquire(words, LAST);
+        return page == last >> KIND_BITS && kind > (last & (1 << KIND_BITS) - 1);
     }
 
     /** Moves the tail to a later place, and marks the end of the records in the page that it leaves. */
@@ -202,7 +209,7 @@ public final class HybridLog {
                 done++;
             }
         }
-        long end = stage < COMPACTION && last(stage) == limit(stage) ? last(stage) : -1;
+        long end = stage < COMPACTION && last(stage) == limit(stage) ? last(stage) << KIND_BITS | stage : -1;
         if (end != (long) WORD.getAcquire(words, LAST)) {
             WORD.setRelease(words, LAST, end);
         }
@@ -224,7 +231,11 @@ public final class HybridLog {
 
     /** The last page for work of a kind, beside what the device keeps of the log. Any thread. */
     private long limit(int kind) {
-        long last = bound.unitOf(page(marks.kept())) + bound.pages() - 1;
+        return limit(kind, marks.kept());
+    }
+
+    private long limit(int kind, long kept) {
+        long last = bound.unitOf(page(kept)) + bound.pages() - 1;
         return switch (kind) {
             case OPERATION -> last - bound.reserve();
             case DELETE -> last - bound.compactions();
@@ -292,22 +303,31 @@ public final class HybridLog {
      * Says that the round has ended. If it has gained nothing, and there is no room, operations need not wait any more,
      * until a delete or more room changes that.
      *
-     * @param gained whether it has found a page of records that are not live; operations may have taken that room
+     * @param gained whether it has gained a page; operations may have taken that room
+     * @param kept where the device's part of the log began when that was found. If it begins later by now, there is
+     *     more room than the round has seen, and operations wait for another round once that is taken
      */
-    public void soughtRoom(boolean gained) {
-        WORD.setRelease(words, NOT_EVEN_DELETES, !gained && atCapacity(DELETE) ? 1L : 0L);
-        WORD.compareAndSet(words, VERDICT, SEEKING, !gained && atCapacity(OPERATION) ? limit(OPERATION) : ROOM);
+    public void soughtRoom(boolean gained, long kept) {
+        long last = limit(OPERATION, kept);
+        boolean full = !gained && tailPage() >= last;
+        WORD.setRelease(words, NOT_EVEN_DELETES, full && tailPage() >= limit(DELETE, kept) ? 1L : 0L);
+        WORD.compareAndSet(words, VERDICT, SEEKING, full ? last : ROOM);
     }
 
     /** Lets operations wait no more although there was a delete, since the next round is not due. */
     public void stayFull() {
-        WORD.setRelease(words, VERDICT, limit(OPERATION));
+        long last = limit(OPERATION);
+        // Read once: if there is more room meanwhile, it is another page.
+        if (tailPage() >= last) {
+            WORD.setRelease(words, VERDICT, last);
+        }
     }
 
     /** Whether work of a kind has no room, and the last round over the log has made none. Any thread. */
     public boolean isFull(int kind) {
-        return (long) WORD.getAcquire(words, VERDICT) == limit(OPERATION)
-                && atCapacity(kind)
+        long kept = marks.kept();
+        return (long) WORD.getAcquire(words, VERDICT) == limit(OPERATION, kept)
+                && tailPage() >= limit(kind, kept)
                 && (kind == OPERATION || (long) WORD.getAcquire(words, NOT_EVEN_DELETES) != 0);
     }
 

@@ -10,10 +10,11 @@ import io.farheap.tier.device.Device;
  * <p><b>Compactions</b> give the log back by units: whole segments, or single pages of a device that drops its oldest
  * part by itself. To give back a unit, a compaction copies the unit's live records. Those of one page open one new page
  * at most, since after it has been opened the rest of them fit into it; so what records waste at the ends of pages is
- * in the {@code unit} pages that the copies need. One more page is for a restart, after which the log continues at its
- * next page: a restart while the reserve is in use, behind a checkpoint that ended within a page. Another one is for
- * copies that come to nothing, since their entry in the index changed meanwhile. A checkpoint needs no page: the tail
- * continues in the same page.
+ * in the {@code unit} pages that the copies need. {@value #RESTARTS} more pages are for restarts, after which the log
+ * continues at its next page: restarts while the reserve is in use, behind a checkpoint that ended within a page. What
+ * they waste comes back once compactions have passed it, so there may be so many of them in the time in which the log
+ * is compacted once. One more page is for copies that come to nothing, since their entry in the index changed
+ * meanwhile. A checkpoint needs no page: the tail continues in the same page.
  *
  * <p><b>Deletes</b> have one part in {@value #DELETES_SHARE}, two pages at least: the record of a delete is no longer
  * than the record that it makes dead, and a compaction keeps neither, so one page more than theirs is gained.
@@ -30,7 +31,7 @@ public record LogBound(long pages, long unit, long compactions, long deletes) {
 
     private static final int DELETES_SHARE = 64;
     private static final long LEAST_DELETES = 2;
-    private static final long RESTART = 1;
+    private static final long RESTARTS = 4;
     private static final long USELESS = 1;
 
     /** @param spaceLimit the most bytes that the log may take; {@link Long#MAX_VALUE} if the device alone limits it */
@@ -42,7 +43,7 @@ public record LogBound(long pages, long unit, long compactions, long deletes) {
         }
         long pages = most >>> pageBits;
         long unit = drops ? 1 : device.segmentBytes() >>> pageBits;
-        return new LogBound(pages, unit, unit + RESTART + USELESS, Math.max(LEAST_DELETES, pages / DELETES_SHARE));
+        return new LogBound(pages, unit, unit + RESTARTS + USELESS, Math.max(LEAST_DELETES, pages / DELETES_SHARE));
     }
 
     /** Of a log that is on no device, or on one without a limit. */

@@ -60,13 +60,17 @@ public final class Compactor {
     private final LogAddresses marks;
 
     private int failure;
-    private long seen;
-    private long copied;
+    private long givenBack;
+    private long copies;
 
-    /** @param passed is called each time the log's beginning has moved behind a page */
-    public Compactor(StoreContext parts, Runnable passed) {
+    /**
+     * @param passed is called each time the log's beginning has moved behind a page
+     * @param copies where in pages that are numbered from 0 the first copy is stored, in bytes
+     */
+    public Compactor(StoreContext parts, Runnable passed, long copies) {
         this.parts = parts;
         this.passed = passed;
+        this.copies = copies;
         this.layout = parts.log().layout;
         this.marks = parts.log().marks;
     }
@@ -79,10 +83,9 @@ public final class Compactor {
      * @param until the highest address at which the log may begin afterwards; only whole pages are given back
      * @param eviction takes the memory of pages below {@code until}; null if only pages are given back that are not in
      *     memory
-     * @return the log's beginning
      * @throws StoreException if the device fails, or has lost a part of the log; the page that failed stays in the log
      */
-    public long run(Mover mover, long until, @Nullable Eviction eviction) {
+    public void run(Mover mover, long until, @Nullable Eviction eviction) {
         HybridLog log = parts.log();
         long most = eviction == null ? marks.head() : log.startOf(log.page(log.tail()));
         long end = log.startOf(log.page(Math.min(until, most)));
@@ -106,16 +109,24 @@ public final class Compactor {
                 if (failure != 0) {
                     throw new StoreException("the log could not be compacted: " + StoreStatus.describe(failure));
                 }
+                givenBack += next - marks.begin();
                 begin(next);
                 passed.run();
             }
         }
-        return marks.begin();
     }
 
-    /** The share of the records that were copied, from 0 to 1. */
-    public double live() {
-        return (double) copied / Math.max(1, seen);
+    /** How many bytes of the log it has given back. */
+    public long givenBack() {
+        return givenBack;
+    }
+
+    /**
+     * Where the last copy ends, in pages that have these copies alone, in bytes from the start of page 0. Pages of the
+     * log may have records of other sessions between.
+     */
+    public long copies() {
+        return copies;
     }
 
     private void read(BlockingDeviceHandle call, DeviceMemory into, long page) {
@@ -138,7 +149,6 @@ public final class Compactor {
             if (header == 0) {
                 return;
             }
-            seen++;
             if ((header & (StoreRecord.INVALID | StoreRecord.DELETED)) == 0
                     && parts.gaps().counts(address, header)) {
                 moveRecord(mover, memory, record, address);
@@ -148,23 +158,25 @@ public final class Compactor {
     }
 
     private void moveRecord(Mover mover, SharedMemory memory, long record, long address) {
+        long bytes = layout.recordBytes(record);
+        StoreCompletion completion = (token, status, read) -> moved(bytes, status);
         int outcome;
-        while ((outcome = mover.move(memory.segment(), record, address, this::moved)) == StoreStatus.FULL) {
+        // It is also FULL while a checkpoint lets no session change anything; if pages lack, it is NO_SPACE.
+        while ((outcome = mover.move(memory.segment(), record, address, completion)) == StoreStatus.FULL) {
             if (!mover.poll()) {
-                if (!parts.log().hasSpare()) {
-                    break;
-                }
                 Uninterruptibles.parkNanos(this, NAP_NANOS);
             }
         }
         if (outcome != StoreStatus.PENDING) {
-            moved(0, outcome, 0);
+            moved(bytes, outcome);
         }
     }
 
-    private void moved(long token, int status, int bytes) {
+    private void moved(long bytes, int status) {
         if (status == StoreStatus.DONE) {
-            copied++;
+            long page = parts.log().pageBytes();
+            long room = -copies & page - 1;
+            copies += bytes > room ? room + bytes : bytes;
         } else if (status != StoreStatus.NOT_FOUND) {
             failure = status;
         }

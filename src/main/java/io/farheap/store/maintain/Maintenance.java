@@ -6,6 +6,7 @@ import io.farheap.thread.ThreadJoiner;
 import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,8 +21,11 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>If operations have no room at all, it makes a round over the log: it compacts part by part, also what is in
  * memory, until there is room again, at most once up to the tail of the round's beginning. Operations wait meanwhile.
- * If the round has gained no page, they need not wait any more, and the next round begins after a delete, but not
- * before eight times the time that the last one took, unless deletes wait, too.
+ * What a round gains is how much less of the log the device keeps, without what the copies take: operations take room
+ * as soon as a part gives it, and records have many lengths. If a whole round has gained no page, operations need not
+ * wait any more, and the next round begins after a delete, but not before eight times the time that the last one took,
+ * unless deletes wait, too. If something has kept a round from its end, operations do not wait either, but the next one
+ * begins soon, as that may pass.
  */
 public final class Maintenance implements AutoCloseable {
 
@@ -30,7 +34,10 @@ public final class Maintenance implements AutoCloseable {
      * A compaction has to free at least one part in so many of the log that it reads, or it is not worth its writes.
      */
     private static final double LEAST_GAIN = 16;
-    /** The pause after a round that gained nothing, as a multiple of the round's time. */
+    /**
+     * The pause after a round that gained nothing, as a multiple of the round's time. For a round that did not reach
+     * its end, that is a look's time at most: it has waited longer than it has worked.
+     */
     private static final int RESTS = 8;
     /** A compaction is done in so many calls; closing waits for one of them at most. */
     private static final int STEPS = 16;
@@ -46,6 +53,9 @@ public final class Maintenance implements AutoCloseable {
 
         /** The log's first address. */
         long begin();
+
+        /** Where the first unit begins of which the device keeps something; what is below is gained. */
+        long kept();
 
         /** Where a compaction of all of the log ends, of the part that comes back as a whole: not before the tail. */
         long roundEnd();
@@ -65,8 +75,8 @@ public final class Maintenance implements AutoCloseable {
         /** Says that a round over the log begins, and operations wait for it. */
         void seekRoom();
 
-        /** Says that the round has ended, and whether it has found a page of records that are not live. */
-        void soughtRoom(boolean gained);
+        /** As {@link HybridLog#soughtRoom}. */
+        void soughtRoom(boolean gained, long kept);
 
         /** Bytes of a page. */
         long pageBytes();
@@ -78,9 +88,13 @@ public final class Maintenance implements AutoCloseable {
          * Compacts, until there is no room for copies.
          *
          * @param evicts whether pages that are in memory are compacted, too
-         * @return about how many of the bytes held no live records
+         * @param copies where in a page the first copy is stored, or {@link Compactor#copies} of the call before
+         * @return {@link Compactor#copies}
          */
-        double compact(long bytes, boolean evicts);
+        long compact(long bytes, boolean evicts, long copies);
+
+        /** Whether a compaction can open one more page for its copies. */
+        boolean hasSpare();
 
         /** Whether the device could use a part of the log again if checkpoints did not need it. */
         boolean isHeld();
@@ -99,20 +113,29 @@ public final class Maintenance implements AutoCloseable {
     private final long least;
     private final @Nullable Duration every;
     private final Consumer<Throwable> listener;
+    private final LongSupplier clock;
     private final Thread thread;
 
     private volatile boolean stopped;
     private volatile @Nullable Throwable failure;
 
-    private long lastCheckpoint = System.nanoTime();
+    private long lastCheckpoint;
     /** Compaction is tried again when the tail has reached this address. */
     private long notBefore;
-    /** When a round last gained nothing, and how long it took. */
-    private long triedAt = System.nanoTime();
+    /** When a round last gained nothing, and how long the pause after it is. */
+    private long triedAt;
 
-    private long triedNanos;
+    private long pauseNanos;
     /** Whether a round is to be made once the pause is over, although operations do not wait for it. */
     private boolean due;
+    /** Whether the last round did not reach its end, and operations have no room. */
+    private boolean cutShort;
+    /** {@link MaintenanceTarget#kept} when the last pass over the log had ended, and whether it ended with room. */
+    private long kept;
+
+    private boolean roomy;
+    /** Whether checkpoints did not let the device use a part of the log again that none of them needs. */
+    private boolean useless;
 
     /**
      * @param limit bytes of the log that operations have room for; {@link Long#MAX_VALUE} if there is no bound
@@ -126,7 +149,22 @@ public final class Maintenance implements AutoCloseable {
             boolean chosen,
             @Nullable Duration every,
             Consumer<Throwable> listener) {
+        this(name, work, limit, chosen, every, listener, System::nanoTime);
+    }
+
+    /** @param clock nanoseconds */
+    Maintenance(
+            String name,
+            MaintenanceTarget work,
+            long limit,
+            boolean chosen,
+            @Nullable Duration every,
+            Consumer<Throwable> listener,
+            LongSupplier clock) {
         this.work = work;
+        this.clock = clock;
+        this.lastCheckpoint = clock.getAsLong();
+        this.triedAt = lastCheckpoint;
         this.limit = limit;
         this.most = limit / 16 * (chosen ? 12 : 15);
         this.least = limit / 16 * (chosen ? 8 : 14);
@@ -146,17 +184,35 @@ public final class Maintenance implements AutoCloseable {
 
     private void run() {
         while (!stopped) {
-            try {
-                boolean done = keepWithin();
-                done |= keepTime();
-                if (done) {
-                    failure = null;
-                }
-            } catch (Throwable e) {
-                failed(e);
-            }
+            look();
             sleep();
         }
+    }
+
+    /** Does what is to be done at this moment. A log that has no room does not keep checkpoints from their time. */
+    void look() {
+        boolean done = false;
+        boolean failed = false;
+        try {
+            done = keepWithin();
+        } catch (Throwable e) {
+            failed = true;
+            setAside();
+            failed(e);
+        }
+        try {
+            done |= keepTime();
+        } catch (Throwable e) {
+            failed = true;
+            failed(e);
+        }
+        if (done && !failed && !isFull()) {
+            failure = null;
+        }
+    }
+
+    private boolean isFull() {
+        return limit != Long.MAX_VALUE && work.isFull(HybridLog.OPERATION);
     }
 
     private void failed(Throwable cause) {
@@ -164,8 +220,6 @@ public final class Maintenance implements AutoCloseable {
             return;
         }
         failure = cause;
-        lastCheckpoint = System.nanoTime();
-        setAside();
         try {
             listener.accept(cause);
         } catch (Throwable e) {
@@ -209,8 +263,9 @@ public final class Maintenance implements AutoCloseable {
             return false;
         }
         long first = work.begin();
-        double gained = pass(work.unitStart(first + Math.max(0, work.logBytes() - least)), false);
-        if (gained <= (work.begin() - first) / LEAST_GAIN) {
+        long copies = pass(work.unitStart(first + Math.max(0, work.logBytes() - least)), false, 0);
+        long passed = work.begin() - first;
+        if (passed - copies <= passed / LEAST_GAIN) {
             setAside();
         }
         return true;
@@ -223,7 +278,7 @@ public final class Maintenance implements AutoCloseable {
         if (full && !due && !deletesWait) {
             return false;
         }
-        if (deletesWait || System.nanoTime() - triedAt >= RESTS * triedNanos) {
+        if (deletesWait || clock.getAsLong() - triedAt >= pauseNanos) {
             return true;
         }
         due = true;
@@ -234,24 +289,43 @@ public final class Maintenance implements AutoCloseable {
     }
 
     private void round() {
-        long began = System.nanoTime();
+        long began = clock.getAsLong();
         long goal = work.roundEnd();
+        long begin = work.begin();
+        long offset = tail() % work.pageBytes();
+        kept = work.kept();
+        long before = kept;
+        boolean toldBefore = cutShort && failure != null;
         work.seekRoom();
         due = true;
         boolean gained = false;
+        boolean whole = false;
         try {
-            gained = pass(goal, true) >= work.pageBytes();
-            // Otherwise something has kept it from its end, and may pass.
-            due = work.begin() < goal && work.roomBytes() == 0;
+            long copies = pass(goal, true, offset) - offset;
+            gained = roomy || kept - before - copies >= work.pageBytes();
+            whole = work.begin() >= goal;
+            // Otherwise something has kept it from its end, or the device from freeing a part, and may pass.
+            due = !whole || work.isHeld();
         } finally {
-            work.soughtRoom(gained);
-            triedAt = System.nanoTime();
-            triedNanos = work.isFull(HybridLog.OPERATION) ? triedAt - began : 0;
+            work.soughtRoom(gained, kept);
+            boolean full = work.isFull(HybridLog.OPERATION);
+            triedAt = clock.getAsLong();
+            pauseNanos = full ? RESTS * (whole ? triedAt - began : Math.min(triedAt - began, LOOK_NANOS)) : 0;
+            cutShort = full && due;
         }
         if (work.isFull(HybridLog.OPERATION) && !stopped) {
-            throw new StoreException(
-                    "the store's log has " + work.spaceBytes() + " bytes after compaction, and there is room for "
-                            + limit + ": delete keys, or give it more space");
+            boolean usedUp = work.begin() == begin && kept == before && !work.isHeld() && !work.hasSpare();
+            StoreException full = new StoreException("the store's log has " + work.spaceBytes()
+                    + " bytes after compaction, and there is room for " + limit + ": "
+                    + (usedUp
+                            ? "the reserve for compactions is used up, by restarts of a full store, so no delete makes"
+                                    + " room: open it with a larger space limit, or on a larger device"
+                            : "delete keys, or give it more space"));
+            if (!cutShort || !toldBefore) {
+                throw full;
+            }
+            // Such rounds follow each other fast: the listener has heard of the first.
+            failure = full;
         }
     }
 
@@ -259,17 +333,18 @@ public final class Maintenance implements AutoCloseable {
      * Compacts up to an address, part by part.
      *
      * @param round whether it also compacts what is in memory, gives back each part, and ends once there is room
-     * @return about how many bytes held no live records; also the room with which a round has ended, which an earlier
-     *     compaction may have made, and operations may have taken since
+     * @param offset where in a page the first copy is stored
+     * @return where the last copy ends ({@link Compactor#copies})
      */
-    private double pass(long goal, boolean round) {
-        double gained = 0;
+    private long pass(long goal, boolean round, long offset) {
+        long copies = offset;
         long room = 0;
         long enough = limit / STEPS;
+        useless = false;
         while (work.begin() < goal && !stopped && room <= enough) {
             long before = work.begin();
             long part = Math.min(goal - before, Math.max(1 << 20, enough));
-            gained += work.compact(part, round);
+            copies = work.compact(part, round, copies);
             boolean ended = work.begin() == before;
             if (round || ended) {
                 boolean held = work.isHeld();
@@ -282,20 +357,24 @@ public final class Maintenance implements AutoCloseable {
             }
         }
         giveBack();
-        return room > enough ? gained + room : gained;
+        roomy = room > enough;
+        kept = work.kept();
+        return copies;
     }
 
     /** Takes checkpoints until none needs a part of the log that the device could use again. */
     private void giveBack() {
         // Two checkpoints are kept, and each needs the log from the address at which it began then.
-        for (int i = 0; i < 2 && work.makesCheckpoints() && work.isHeld() && !stopped; i++) {
+        for (int i = 0; i < 2 && work.makesCheckpoints() && work.isHeld() && !stopped && !useless; i++) {
             checkpoint();
         }
+        // Then the device could not free it, and is asked again by the next pass.
+        useless |= work.makesCheckpoints() && work.isHeld();
     }
 
     private boolean keepTime() {
         Duration time = every;
-        if (time == null || Duration.ofNanos(System.nanoTime() - lastCheckpoint).compareTo(time) < 0 || stopped) {
+        if (time == null || Duration.ofNanos(clock.getAsLong() - lastCheckpoint).compareTo(time) < 0 || stopped) {
             return false;
         }
         checkpoint();
@@ -303,8 +382,11 @@ public final class Maintenance implements AutoCloseable {
     }
 
     private void checkpoint() {
-        work.checkpoint();
-        lastCheckpoint = System.nanoTime();
+        try {
+            work.checkpoint();
+        } finally {
+            lastCheckpoint = clock.getAsLong();
+        }
     }
 
     /** Whether the calling thread is its own, which runs the listener. */

@@ -48,6 +48,11 @@ public final class SessionVersion {
         return StoreVersion.draining(state);
     }
 
+    /** Whether records that are changed in place otherwise are copied, or not changed, until a checkpoint ends. */
+    public boolean changing() {
+        return !StoreVersion.resting(state);
+    }
+
     /** The version of the records that the session makes. */
     public long own() {
         return own;

@@ -76,6 +76,69 @@ class LogBoundTest {
         assertTrue(log.spaceBytes() <= 20 * PAGE, log.spaceBytes() + " bytes");
     }
 
+    /**
+     * A long record of a delete does not fit into the last page for deletes, and leaves its room to shorter ones; a
+     * compaction then takes it.
+     */
+    @Test
+    void aLongRecordTakesNoRoomFromShorterOnesOfItsKind() {
+        HybridLog log = log(HybridLog.FIRST);
+        while (log.page(log.tail()) < LAST[1]) {
+            log.open();
+            fill(log, HybridLog.OPERATION);
+            log.allocate(RECORD, HybridLog.DELETE);
+        }
+        log.open();
+        assertEquals(-1, log.allocate(PAGE - 8, HybridLog.DELETE));
+        assertEquals(LAST[1], log.allocate(RECORD, HybridLog.DELETE) / PAGE);
+        assertEquals(-1, log.allocate(PAGE - 8, HybridLog.COMPACTION));
+        assertEquals(-1, log.allocate(RECORD, HybridLog.DELETE));
+    }
+
+    /** Another thread's checkpoint gives a unit back after a round has looked, and operations take it at once. */
+    @Test
+    void aVerdictIsOfTheRoomThatTheRoundHasSeen() {
+        HybridLog log = log(HybridLog.FIRST);
+        fill(log, HybridLog.OPERATION);
+        log.seekRoom();
+        assertFalse(log.isFull(HybridLog.OPERATION));
+        log.soughtRoom(false, 0);
+        assertTrue(log.isFull(HybridLog.OPERATION));
+        log.seekRoom();
+        log.kept(BOUND.unit() * PAGE);
+        log.open();
+        assertEquals(LAST[0] + BOUND.unit(), fill(log, HybridLog.OPERATION));
+        log.soughtRoom(false, 0);
+        assertTrue(log.atCapacity(HybridLog.OPERATION));
+        assertFalse(log.isFull(HybridLog.OPERATION));
+        log.stayFull();
+        assertTrue(log.isFull(HybridLog.OPERATION));
+        log.kept(2 * BOUND.unit() * PAGE);
+        log.stayFull();
+        assertFalse(log.isFull(HybridLog.OPERATION));
+    }
+
+    /**
+     * A log is opened again and again while its tail is in the reserve, each time at its next page, behind a checkpoint
+     * that ended within a page: it still has the pages that the copies of a unit need, and one.
+     */
+    @Test
+    void aFewRestartsLeaveTheReserveOfAUnit() {
+        try (MemoryDevice files = new MemoryDevice(4 * PAGE, PAGE)) {
+            LogBound bound = LogBound.of(files, PAGES * PAGE, PAGE_BITS);
+            int restarts = 4;
+            long first = bound.pages() - bound.compactions() + restarts;
+            HybridLog log = new HybridLog(frames, epochs, RecordLayout.COMPACT, first * PAGE, bound, 0);
+            for (long page = first; page < first + bound.unit() + 1; page++) {
+                assertTrue(log.hasSpare(), "page " + page);
+                frames.give(page);
+                log.ready(page);
+                log.open();
+                assertEquals(page, fill(log, HybridLog.COMPACTION));
+            }
+        }
+    }
+
     /** A session that is inside an operation may have seen room in the last page for it. */
     @Test
     void noKindGoesBeyondAPartWhileASessionIsInside() {
@@ -161,9 +224,9 @@ class LogBoundTest {
         try (MemoryDevice files = new MemoryDevice(1 << 16, 512);
                 MemoryDevice ring = new MemoryDevice(1 << 16, 512, 32, 1 << 22)) {
             assertFalse(LogBound.of(files, Long.MAX_VALUE, 12).bounded());
-            assertEquals(new LogBound(1024, 16, 18, 16), LogBound.of(files, 1 << 22, 12));
-            assertEquals(new LogBound(1024, 1, 3, 16), LogBound.of(ring, Long.MAX_VALUE, 12));
-            assertEquals(new LogBound(64, 1, 3, 2), LogBound.of(ring, 1 << 18, 12));
+            assertEquals(new LogBound(1024, 16, 21, 16), LogBound.of(files, 1 << 22, 12));
+            assertEquals(new LogBound(1024, 1, 6, 16), LogBound.of(ring, Long.MAX_VALUE, 12));
+            assertEquals(new LogBound(64, 1, 6, 2), LogBound.of(ring, 1 << 18, 12));
         }
     }
 }
