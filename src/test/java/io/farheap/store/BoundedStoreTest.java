@@ -10,7 +10,9 @@ import io.farheap.store.checkpoint.MemoryFiles;
 import io.farheap.store.contract.CheckpointKind;
 import io.farheap.store.contract.StoreException;
 import io.farheap.store.contract.StoreStatus;
+import io.farheap.store.log.HybridLog;
 import io.farheap.store.log.LogBound;
+import io.farheap.store.operation.StoreContext;
 import io.farheap.testing.Effort;
 import io.farheap.testing.TestDevice;
 import io.farheap.tier.Fault;
@@ -28,6 +30,7 @@ import java.util.SplittableRandom;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -230,8 +233,8 @@ class BoundedStoreTest {
     }
 
     /**
-     * Half of the space is dead, in few large records among thousands of small ones, and the session takes each page as
-     * soon as a compaction has given it back.
+     * A third of the space is dead, in few large records among thousands of small ones, and the session takes each page
+     * as soon as a compaction has given it back.
      */
     @Test
     void fewLargeRecordsThatAreDeadMakeRoom() {
@@ -241,12 +244,25 @@ class BoundedStoreTest {
                     FarStore store = how().device(device).records(8, 100).open();
                     StoreSession session = store.openSession()) {
                 MemorySegment value = arena.allocate(PAGE - 200, Long.BYTES);
-                int small = 20 * PAGE / 32;
-                for (long key = 0; key < small; key++) {
-                    assertEquals(StoreStatus.DONE, put(session, key, value, Long.BYTES));
-                }
-                for (int i = 0; i < 300; i++) {
-                    assertEquals(StoreStatus.DONE, put(session, small + i % 10, value, PAGE - 200), "put " + i);
+                HybridLog log = ((StoreContext) IndexGrowthTest.field(store, "parts")).log();
+                AtomicBoolean ended = new AtomicBoolean();
+                device.faults().inject((kind, address, length) -> {
+                    while (kind == Fault.Kind.READ && length == PAGE && log.roomBytes() > 0 && !ended.get()) {
+                        LockSupport.parkNanos(1000);
+                    }
+                    return Fault.NONE;
+                });
+                int small = 16 * PAGE / 32;
+                int large = 22;
+                try {
+                    for (long key = 0; key < small; key++) {
+                        assertEquals(StoreStatus.DONE, put(session, key, value, Long.BYTES));
+                    }
+                    for (int i = 0; i < 200; i++) {
+                        assertEquals(StoreStatus.DONE, put(session, small + i % large, value, PAGE - 200), "put " + i);
+                    }
+                } finally {
+                    ended.set(true);
                 }
                 assertTrue(store.maintenanceFailure().isEmpty(), () -> String.valueOf(store.maintenanceFailure()));
             }

@@ -124,8 +124,8 @@ class LogBoundTest {
      */
     @Test
     void aFewRestartsLeaveTheReserveOfAUnit() {
-        try (MemoryDevice files = new MemoryDevice(4 * PAGE, PAGE)) {
-            LogBound bound = LogBound.of(files, PAGES * PAGE, PAGE_BITS);
+        try (MemoryDevice files = new MemoryDevice(16 * PAGE, 512)) {
+            LogBound bound = LogBound.of(files, 64 * PAGE, PAGE_BITS);
             int restarts = 4;
             long first = bound.pages() - bound.compactions() + restarts;
             HybridLog log = new HybridLog(frames, epochs, RecordLayout.COMPACT, first * PAGE, bound, 0);
