@@ -43,20 +43,20 @@ class BoundedPowerCutTest {
     }
 
     private void cutAgainAndAgain(CheckpointKind[] kinds) {
-            try (BoundedHistory history = new BoundedHistory(false)) {
-                RecordingStorage storage = new RecordingStorage();
-                for (int life = 0; life < LIVES; life++) {
-                    storage.stopAfter(300 + random.nextInt(400));
-                    live(storage, history, kinds[random.nextInt(kinds.length)]);
-                    storage = storage.cut(random);
-                    try (FileDevice device = device(storage);
-                            FarStore store = how(storage, device).open();
-                            StoreSession session = store.openSession(BoundedHistory.NAME)) {
-                        history.recovered(session);
-                        history.checkBelow(session, next);
-                    }
+        try (BoundedHistory history = new BoundedHistory(false)) {
+            RecordingStorage storage = new RecordingStorage();
+            for (int life = 0; life < LIVES; life++) {
+                storage.stopAfter(300 + random.nextInt(400));
+                live(storage, history, kinds[random.nextInt(kinds.length)]);
+                storage = storage.cut(random);
+                try (FileDevice device = device(storage);
+                        FarStore store = how(storage, device).open();
+                        StoreSession session = store.openSession(BoundedHistory.NAME)) {
+                    history.recovered(session);
+                    history.checkBelow(session, next);
                 }
             }
+        }
     }
 
     private String state() {

@@ -41,9 +41,9 @@ public final class StoreStatus {
      * There is no room for a record beside the live ones within the
      * {@linkplain io.farheap.store.FarStoreBuilder#spaceLimit space limit} or the device's capacity: a compaction of
      * the whole log has gained none, or could not be done, for the reason that
-     * {@link io.farheap.store.FarStore#maintenanceFailure} gives. Nothing has changed. Reads and
-     * deletes continue, and changes in place of what was written after that compaction, and after the last checkpoint
-     * that was a fold-over: delete keys, then try again.
+     * {@link io.farheap.store.FarStore#maintenanceFailure} gives. Nothing has changed. Reads and deletes continue, and
+     * changes in place of what was written after that compaction, and after the last checkpoint that was a fold-over:
+     * delete keys, then try again.
      */
     public static final int NO_SPACE = 10;
 
