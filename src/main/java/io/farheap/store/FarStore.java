@@ -131,8 +131,7 @@ public final class FarStore implements AutoCloseable {
                         new Checkpointer(parts, logThread, files, extents, sessions, checkpointing, checkpoint);
             }
             boolean bounded = how.bound().bounded();
-            logThread.start(
-                    how.growing() ? growth::look : () -> {}, () -> bounded && !closing || compacting.isWriteLocked());
+            logThread.start(how.growing() ? growth::look : () -> {}, () -> bounded && !closing);
             this.maintenance = how.maintained() ? how.maintenance(new MaintainedStore()) : null;
             if (maintenance != null) {
                 maintenance.start();
@@ -328,7 +327,7 @@ public final class FarStore implements AutoCloseable {
     private long compactBeside(long bytes, boolean evicts, long copies) {
         boolean locked;
         try {
-            locked = compacting.writeLock().tryLock(writePatience.toNanos(), TimeUnit.NANOSECONDS);
+            locked = compacting.writeLock().tryLock(TimeUnit.NANOSECONDS.convert(writePatience), TimeUnit.NANOSECONDS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new StoreException("the thread that was to compact the store was interrupted", e);

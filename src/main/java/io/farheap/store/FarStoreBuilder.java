@@ -244,7 +244,8 @@ public final class FarStoreBuilder {
 
     /**
      * A listener that receives the reason why the store's own thread could not compact or take a checkpoint. It runs on
-     * that thread, which then continues. By default the reason is logged.
+     * that thread, which then continues. Of a reason that repeats until an attempt succeeds it receives the first. By
+     * default the reason is logged.
      */
     public FarStoreBuilder onMaintenanceFailure(Consumer<Throwable> listener) {
         maintenanceListener = Objects.requireNonNull(listener);

@@ -15,6 +15,7 @@ import io.farheap.store.log.LogBound;
 import io.farheap.store.operation.StoreContext;
 import io.farheap.testing.Effort;
 import io.farheap.testing.TestDevice;
+import io.farheap.testing.Wait;
 import io.farheap.tier.Fault;
 import io.farheap.tier.FileDevice;
 import io.farheap.tier.MemoryDevice;
@@ -28,6 +29,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.SplittableRandom;
 import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
@@ -322,12 +324,12 @@ class BoundedStoreTest {
     @Test
     void aVisitorThatFindsNoSpaceEnds() {
         assertTimeoutPreemptively(BOUND, () -> {
-            AtomicReference<Throwable> told = new AtomicReference<>();
+            List<Throwable> told = new CopyOnWriteArrayList<>();
             try (MemoryDevice device = new MemoryDevice(PAGE, 512, 32, CAPACITY);
                     BoundedHistory history = new BoundedHistory(false);
                     FarStore store = how().device(device)
                             .writePatience(Duration.ofMillis(1))
-                            .onMaintenanceFailure(told::set)
+                            .onMaintenanceFailure(told::add)
                             .open();
                     StoreSession session = store.openSession()) {
                 long[] next = {0};
@@ -342,7 +344,11 @@ class BoundedStoreTest {
                     assertEquals(StoreStatus.NO_SPACE, outcome);
                     return false;
                 });
-                assertTrue(told.get().getMessage().contains("end the scan"), () -> String.valueOf(told.get()));
+                // The round's verdict is there before its reason is.
+                Wait.until(
+                        () -> told.stream().anyMatch(each -> each.getMessage().contains("end the scan")),
+                        30_000_000_000L,
+                        "no reason that names the scan");
                 free(session, history, 0.5);
                 history.checkBelow(session, putUntilDone(session, history, next[0]));
             }

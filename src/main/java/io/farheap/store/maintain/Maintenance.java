@@ -4,6 +4,7 @@ import io.farheap.store.contract.StoreException;
 import io.farheap.store.log.HybridLog;
 import io.farheap.thread.ThreadJoiner;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
@@ -216,10 +217,17 @@ public final class Maintenance implements AutoCloseable {
     }
 
     private void failed(Throwable cause) {
+        Throwable before = failure;
         if (stopped) {
             return;
         }
         failure = cause;
+        if (before != null
+                && before.getClass() == cause.getClass()
+                && Objects.equals(before.getMessage(), cause.getMessage())) {
+            // The listener has heard of it, and attempts may follow each other fast.
+            return;
+        }
         try {
             listener.accept(cause);
         } catch (Throwable e) {
@@ -310,7 +318,8 @@ public final class Maintenance implements AutoCloseable {
             work.soughtRoom(gained, kept);
             boolean full = work.isFull(HybridLog.OPERATION);
             triedAt = clock.getAsLong();
-            pauseNanos = full ? RESTS * (whole ? triedAt - began : Math.min(triedAt - began, LOOK_NANOS)) : 0;
+            long took = triedAt - began;
+            pauseNanos = full ? RESTS * (whole ? took : Math.clamp(took, LOOK_NANOS / RESTS, LOOK_NANOS)) : 0;
             cutShort = full && due;
         }
         if (work.isFull(HybridLog.OPERATION) && !stopped) {
@@ -343,7 +352,8 @@ public final class Maintenance implements AutoCloseable {
         useless = false;
         while (work.begin() < goal && !stopped && room <= enough) {
             long before = work.begin();
-            long part = Math.min(goal - before, Math.max(1 << 20, enough));
+            // A compaction ends at a page's start, so less than a page would be none.
+            long part = Math.min(goal - before, Math.max(work.pageBytes(), Math.max(1 << 20, enough)));
             copies = work.compact(part, round, copies);
             boolean ended = work.begin() == before;
             if (round || ended) {

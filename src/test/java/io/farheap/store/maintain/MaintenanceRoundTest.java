@@ -132,6 +132,30 @@ class MaintenanceRoundTest {
         assertEquals(log.refusal, maintenance.failure());
     }
 
+    /** A page cannot be read: each round fails at once, and so does the next one. */
+    @Test
+    void roundsThatFailAtOnceAreApartAndToldOnce() {
+        log.refusal = new StoreException("a page");
+        Maintenance maintenance = maintenance();
+        for (int i = 0; i < 100; i++) {
+            maintenance.look();
+            now += MILLI;
+        }
+        assertEquals(5, log.verdicts.size());
+        assertEquals(List.of(log.refusal), told);
+    }
+
+    /** Few large pages: a sixteenth of the log is less than one. */
+    @Test
+    void aLogOfFewLargePagesIsCompacted() {
+        log.pageBytes = 2 << 20;
+        log.room = 8 * log.pageBytes;
+        log.tail = log.room;
+        new Maintenance("test", log, log.room, true, Duration.ofDays(1), told::add, () -> now).look();
+        assertEquals(List.of(true), log.verdicts);
+        assertTrue(told.isEmpty());
+    }
+
     /** The device cannot free what checkpoints do not need any more: further ones help nothing. */
     @Test
     void checkpointsThatFreeNothingAreNotRepeated() {
@@ -149,6 +173,8 @@ class MaintenanceRoundTest {
         private long begin;
         private long kept;
         private long tail = PAGES * PAGE;
+        private long pageBytes = PAGE;
+        private long room = PAGES * PAGE;
         private boolean full;
         private int checkpoints;
         private final List<Boolean> verdicts = new ArrayList<>();
@@ -196,12 +222,12 @@ class MaintenanceRoundTest {
 
         @Override
         public long unitStart(long address) {
-            return address / PAGE * PAGE;
+            return address / pageBytes * pageBytes;
         }
 
         @Override
         public long roomBytes() {
-            return Math.max(0, PAGES * PAGE - spaceBytes());
+            return Math.max(0, room - spaceBytes());
         }
 
         @Override
@@ -227,7 +253,7 @@ class MaintenanceRoundTest {
 
         @Override
         public long pageBytes() {
-            return PAGE;
+            return pageBytes;
         }
 
         @Override
@@ -245,7 +271,7 @@ class MaintenanceRoundTest {
             if (!moves) {
                 return copies;
             }
-            long given = Math.min(bytes, PAGES / parts * PAGE);
+            long given = unitStart(Math.min(bytes, PAGES / parts * pageBytes));
             begin += given;
             kept = held ? kept : begin;
             long made = copied / parts * PAGE;
