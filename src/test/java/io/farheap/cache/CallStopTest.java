@@ -711,8 +711,7 @@ class CallStopTest {
                 caller.arguments(8, 0);
                 assertTrue(caller.session.call(sum, 8, caller.buffer, 0, 16, 64, 8, ends, 0));
             }
-            assertEquals(
-                    List.of(new CallResult(CallStatus.STOPPED, 0, 0, first.address(), first.line())), ends.all);
+            assertEquals(List.of(new CallResult(CallStatus.STOPPED, 0, 0, first.address(), first.line())), ends.all);
         }
     }
 
