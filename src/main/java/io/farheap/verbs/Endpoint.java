@@ -70,7 +70,7 @@ public record Endpoint(
         }
     }
 
-    /** An endpoint of a process that has told no list of GIDs, and whose place is unknown or does not matter. */
+    /** An endpoint of a process that sends no list of GIDs, and whose place is unknown or does not matter. */
     public Endpoint(
             int queuePairNumber,
             int packetSequenceNumber,
@@ -87,29 +87,8 @@ public record Endpoint(
                 pathMtu,
                 initiatorDepth,
                 responderResources,
-                SoftverbsPlace.UNKNOWN);
-    }
-
-    /** An endpoint of a process that has told no list of GIDs. */
-    Endpoint(
-            int queuePairNumber,
-            int packetSequenceNumber,
-            int lid,
-            byte[] gid,
-            int pathMtu,
-            int initiatorDepth,
-            int responderResources,
-            SoftverbsPlace place) {
-        this(
-                queuePairNumber,
-                packetSequenceNumber,
-                lid,
-                gid,
-                pathMtu,
-                initiatorDepth,
-                responderResources,
-                place.user(),
-                place.host(),
+                SoftverbsPlace.UNKNOWN.user(),
+                SoftverbsPlace.UNKNOWN.host(),
                 NONE,
                 NONE);
     }
