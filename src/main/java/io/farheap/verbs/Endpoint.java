@@ -60,9 +60,9 @@ public record Endpoint(
             throw new IllegalArgumentException(
                     "responder resources for " + responderResources + " READs; they are for 1 to " + MAX_DEPTH);
         }
-        if (gids.length % GidEntry.ENCODED_BYTES != 0 || gids.length > GidEntry.MOST_TOLD * GidEntry.ENCODED_BYTES) {
+        if (gids.length % GidEntry.ENCODED_BYTES != 0 || gids.length > GidEntry.MOST_OFFERED * GidEntry.ENCODED_BYTES) {
             throw new IllegalArgumentException("a list of GIDs of " + gids.length + " bytes; it has up to "
-                    + GidEntry.MOST_TOLD + " entries of " + GidEntry.ENCODED_BYTES + " bytes");
+                    + GidEntry.MOST_OFFERED + " entries of " + GidEntry.ENCODED_BYTES + " bytes");
         }
         if (peerGid.length != 0 && peerGid.length != GidEntry.ENCODED_BYTES) {
             throw new IllegalArgumentException("the peer's GID has " + peerGid.length + " bytes; an entry has "

@@ -173,7 +173,7 @@ class RoceAddressTest {
     }
 
     /**
-     * An older client tells the server one GID, and an older server tells the client one: each meets it in its family.
+     * An older client sends the server one GID, and an older server sends the client one: each meets it in its family.
      */
     @Test
     void olderPeersStillConnect() throws Exception {
@@ -185,7 +185,7 @@ class RoceAddressTest {
         assertTrue(answered().startsWith("fd00"), answered());
     }
 
-    /** A server sends to an address that the client has not told: the client refuses the connection. */
+    /** A server sends to an address that the client has not offered: the client refuses the connection. */
     @Test
     void aHostileAnswerIsRefused() {
         UnaryOperator<Endpoint> foreign = end -> {

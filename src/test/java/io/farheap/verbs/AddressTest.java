@@ -155,7 +155,7 @@ class AddressTest {
         }
     }
 
-    /** softverbs is InfiniBand, so what it tells is one entry, and the answer names no choice. */
+    /** softverbs is InfiniBand, so it offers one entry, and the answer names no choice. */
     @Test
     @Needs(Need.SOFTVERBS)
     void infinibandTellsItsFirstEntry() throws Exception {
