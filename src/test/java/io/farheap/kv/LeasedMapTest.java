@@ -251,7 +251,7 @@ class LeasedMapTest {
         }
     }
 
-    /** Servers have memory for so many requests of a process; a session that has none is refused when it is opened. */
+    /** Servers have memory for so many requests of a process; a session is refused that finds no room for its own. */
     @Test
     void aProcessHasABoundedNumberOfRequests() {
         try (FarMap map = leased(servers.startAll(1, REGIONS, REGION)).create()) {

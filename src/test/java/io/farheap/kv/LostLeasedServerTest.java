@@ -189,7 +189,7 @@ class LostLeasedServerTest {
         }
     }
 
-    /** It has told one server of the next edition and not the other; then the third answers again. */
+    /** It has installed the next edition at one server and not at the other; then the third answers again. */
     @Test
     void aReplacementWhoseProcessDiesIsFollowedByAnother() {
         try (TestServers servers = new TestServers("dies")) {

@@ -586,7 +586,7 @@ class LostTableServerTest {
         }
     }
 
-    /** It has told one server of the next edition and not the other; and has taken memory. */
+    /** It has installed the next edition at one server and not at the other; and has taken memory. */
     @Test
     void aReplacementWhoseProcessDiesIsFollowedByAnother() {
         try (TestServers servers = new TestServers("dies")) {

@@ -533,7 +533,7 @@ public final class SessionBatches implements RequestPath {
 
     @Override
     public void resumeHeld() {
-        // A thread that has left a server has told this session so.
+        // A thread that has left a server has notified this session.
         failed.move();
         engine.resumeHeld();
     }
