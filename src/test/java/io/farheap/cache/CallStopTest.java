@@ -711,8 +711,7 @@ class CallStopTest {
                 caller.session.drop(first.handle());
                 begin(caller, sum, ends);
             }
-            assertEquals(
-                    List.of(new CallResult(CallStatus.STOPPED, 0, 0, first.address(), first.line())), ends.all);
+            assertEquals(List.of(new CallResult(CallStatus.STOPPED, 0, 0, first.address(), first.line())), ends.all);
         }
     }
 
