@@ -257,7 +257,7 @@ public final class FarMapBuilder {
     /**
      * Whether this process writes what it reports to the servers of a leased map into memory of its own there, instead
      * of sending it; false by default. A server merges such reports when it serves calls, and none wakes it. They take
-     * one region of each server, as values in pieces do; if a server has none left, reports are sent to it. Other
+     * one region of each server, as values in pieces do; if a server has no region left, reports are sent to it. Other
      * processes choose for themselves.
      */
     public FarMapBuilder writtenReports(boolean value) {
