@@ -183,8 +183,8 @@ public final class FarMapBuilder {
      * save a compare-and-swap, and a round trip if object and table entry are on two servers. A get returns a value
      * that was current at some moment not longer before it began, by this process's clock, and may find an object that
      * was deleted or evicted since. It never returns what was replaced or deleted before through the same
-     * {@link FarMap}, in whatever session, unless the map was opened again meanwhile as a lease was lost. Of two gets
-     * the later one may return the older value. A value in pieces is always current. Other processes choose for
+     * {@link FarMap}, in whatever session. A get may return an older value than the get before it if another get of the
+     * key is under way at the same time. A value in pieces is current when it is got. Other processes choose for
      * themselves, and their gets are exact. For maps of the {@link #DISAGGREGATED} engine.
      *
      * @param most zero, or 10 ms to an hour
