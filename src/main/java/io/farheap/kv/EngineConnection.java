@@ -17,8 +17,14 @@ interface EngineConnection extends AutoCloseable {
     /** The names of the policy's experts, in the order of their bits. */
     List<String> experts();
 
+    /** It is to take the place of a connection that is still used. Before {@link #start}. */
+    void succeeds();
+
     /** Begins to use it. */
     void start();
+
+    /** Nothing that requests of the connection before have posted is executed any more. */
+    void isAlone();
 
     /**
      * Opens a session.

@@ -129,9 +129,10 @@ public final class FarMap implements AutoCloseable {
                 return false;
             }
             before.removeIf(EngineConnection::isUnused);
+            // If it cannot begin, it is closed, and must not be the one in use.
+            made.start();
             before.add(now);
             now = made;
-            made.start();
         }
         return true;
     }

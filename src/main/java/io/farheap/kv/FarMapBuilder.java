@@ -183,8 +183,8 @@ public final class FarMapBuilder {
      * save a compare-and-swap, and a round trip if object and table entry are on two servers. A get returns a value
      * that was current at some moment not longer before it began, by this process's clock, and may find an object that
      * was deleted or evicted since. It never returns what was replaced or deleted before through the same
-     * {@link FarMap}, in whatever session, unless the map was opened again meanwhile as a lease was lost. Of two gets
-     * the later one may return the older value. A value in pieces is always current. Other processes choose for
+     * {@link FarMap}, in whatever session. A get may return an older value than the get before it if another get of the
+     * key is under way at the same time. A value in pieces is current when it is got. Other processes choose for
      * themselves, and their gets are exact. For maps of the {@link #DISAGGREGATED} engine.
      *
      * @param most zero, or 10 ms to an hour
@@ -257,7 +257,7 @@ public final class FarMapBuilder {
     /**
      * Whether this process writes what it reports to the servers of a leased map into memory of its own there, instead
      * of sending it; false by default. A server merges such reports when it serves calls, and none wakes it. They take
-     * one region of each server, as values in pieces do; if a server has none left, reports are sent to it. Other
+     * one region of each server, as values in pieces do; if a server has no region left, reports are sent to it. Other
      * processes choose for themselves.
      */
     public FarMapBuilder writtenReports(boolean value) {

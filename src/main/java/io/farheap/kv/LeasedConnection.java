@@ -121,6 +121,16 @@ final class LeasedConnection implements EngineConnection {
     }
 
     @Override
+    public void succeeds() {
+        // Pointers count under leases that servers give.
+    }
+
+    @Override
+    public void isAlone() {
+        // Nothing waits for this.
+    }
+
+    @Override
     public void start() {
         membership.start();
     }

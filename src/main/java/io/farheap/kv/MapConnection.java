@@ -82,6 +82,16 @@ final class MapConnection implements EngineConnection {
         return Replacements.expertNames(policy.name());
     }
 
+    @Override
+    public void succeeds() {
+        pointers.besideAnother();
+    }
+
+    @Override
+    public void isAlone() {
+        pointers.isAlone();
+    }
+
     /** Begins to use it: from now on it also empties segments, and takes lost servers out. */
     @Override
     public void start() {

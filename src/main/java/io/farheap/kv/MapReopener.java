@@ -9,13 +9,14 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Opens a map again, on a thread of its own, if a lease of its process is lost: at once, and then with a back-off of 50
- * ms to 10 s for as long as a server does not answer, unless the map has ended. Until then the map is used as far as
- * the other leases reach. Any thread.
+ * Opens a map again, on a thread of its own, if a lease of its process is lost, or a server answers that was lost: at
+ * once, and then with a back-off of 50 ms to 10 s for as long as a server does not answer, unless the map has ended.
+ * Until then the map is used as far as the other leases reach. Any thread.
  */
 final class MapReopener implements AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(MapReopener.class.getName());
+    private static final String WHY = "a lease on a map's server is lost, or a server answers that was lost; ";
     private static final long FIRST_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
     private static final long MOST_NANOS = TimeUnit.SECONDS.toNanos(10);
 
@@ -56,16 +57,13 @@ final class MapReopener implements AutoCloseable {
             } catch (RuntimeException | Error e) {
                 if (e instanceof MapException failed && failed.isForGood()) {
                     // Each attempt would register with servers which then take this for a process that has died.
-                    LOG.log(
-                            System.Logger.Level.WARNING,
-                            "a lease on a map's server is lost, and the map cannot be opened again: " + e.getMessage());
+                    LOG.log(System.Logger.Level.WARNING, WHY + "the map cannot be opened again: " + e.getMessage());
                     giveUp();
                     return;
                 }
                 LOG.log(
                         rest == FIRST_NANOS ? System.Logger.Level.WARNING : System.Logger.Level.DEBUG,
-                        "a lease on a map's server is lost, and the map cannot be opened again yet; trying again: "
-                                + e.getMessage());
+                        WHY + "the map cannot be opened again yet; trying again: " + e.getMessage());
                 LockSupport.parkNanos(this, rest);
                 rest = Math.min(2 * rest, MOST_NANOS);
             }
@@ -94,6 +92,7 @@ final class MapReopener implements AutoCloseable {
                 throw MapException.forGood("the map that was open has ended, and another one has its name now: close "
                         + "it, and open that one");
             }
+            made.succeeds();
             taken = taker.test(made);
         } finally {
             if (!taken) {
@@ -101,7 +100,11 @@ final class MapReopener implements AutoCloseable {
             }
         }
         if (taken) {
-            before.end();
+            try {
+                before.end();
+            } finally {
+                made.isAlone();
+            }
         }
     }
 

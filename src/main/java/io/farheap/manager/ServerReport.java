@@ -140,37 +140,20 @@ public record ServerReport(
 
     /** The same report for a server that leaves. */
     public ServerReport leavingWithin(long millis) {
-        return new ServerReport(
-                serverId,
-                address,
-                type,
-                spot,
-                place,
-                domain,
-                regionBytes,
-                totalRegions,
-                freeRegions,
-                noticeMillis,
-                true,
-                millis,
-                held,
-                ended,
-                wantedRegions,
-                withdrawnRegions,
-                unplacedRegions);
+        return with(true, millis, wantedRegions, withdrawnRegions, unplacedRegions);
     }
 
     /** The same report for a server of which the machine wants regions back, and has some. */
     public ServerReport wanting(int wanted, int withdrawn) {
-        return pressed(wanted, withdrawn, unplacedRegions);
+        return with(leaving, leavesWithinMillis, wanted, withdrawn, unplacedRegions);
     }
 
     /** The same report, with how many of the wanted regions find no room elsewhere. */
     public ServerReport unplaced(int regions) {
-        return pressed(wantedRegions, withdrawnRegions, regions);
+        return with(leaving, leavesWithinMillis, wantedRegions, withdrawnRegions, regions);
     }
 
-    private ServerReport pressed(int wanted, int withdrawn, int unplaced) {
+    private ServerReport with(boolean leaves, long leavesWithin, int wanted, int withdrawn, int unplaced) {
         return new ServerReport(
                 serverId,
                 address,
@@ -182,8 +165,8 @@ public record ServerReport(
                 totalRegions,
                 freeRegions,
                 noticeMillis,
-                leaving,
-                leavesWithinMillis,
+                leaves,
+                leavesWithin,
                 held,
                 ended,
                 wanted,

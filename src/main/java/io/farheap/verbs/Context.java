@@ -200,7 +200,7 @@ public final class Context implements AutoCloseable {
         }
         for (PortInfo other : ports()) {
             if (other.number() != port.number()
-                    && !isIndex(options.gid())
+                    && !GidTable.isIndex(options.gid())
                     && gidTable(other, 0, other.gidEntries()).has(options.gid())) {
                 throw VerbsException.ofAddress(options.gid() + " names a GID of " + name(other) + ", and " + name(port)
                         + " is in use; choose a GID of that port, or the device " + device.name() + ":"
@@ -208,10 +208,6 @@ public final class Context implements AutoCloseable {
             }
         }
         return table.candidates(options.gid());
-    }
-
-    private static boolean isIndex(String gid) {
-        return gid.chars().allMatch(Character::isDigit);
     }
 
     /**

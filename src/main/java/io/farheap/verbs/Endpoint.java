@@ -60,9 +60,9 @@ public record Endpoint(
             throw new IllegalArgumentException(
                     "responder resources for " + responderResources + " READs; they are for 1 to " + MAX_DEPTH);
         }
-        if (gids.length % GidEntry.ENCODED_BYTES != 0 || gids.length > GidEntry.MOST_TOLD * GidEntry.ENCODED_BYTES) {
+        if (gids.length % GidEntry.ENCODED_BYTES != 0 || gids.length > GidEntry.MOST_OFFERED * GidEntry.ENCODED_BYTES) {
             throw new IllegalArgumentException("a list of GIDs of " + gids.length + " bytes; it has up to "
-                    + GidEntry.MOST_TOLD + " entries of " + GidEntry.ENCODED_BYTES + " bytes");
+                    + GidEntry.MOST_OFFERED + " entries of " + GidEntry.ENCODED_BYTES + " bytes");
         }
         if (peerGid.length != 0 && peerGid.length != GidEntry.ENCODED_BYTES) {
             throw new IllegalArgumentException("the peer's GID has " + peerGid.length + " bytes; an entry has "
@@ -70,7 +70,7 @@ public record Endpoint(
         }
     }
 
-    /** An endpoint of a process that has told no list of GIDs, and whose place is unknown or does not matter. */
+    /** An endpoint of a process that sends no list of GIDs, and whose place is unknown or does not matter. */
     public Endpoint(
             int queuePairNumber,
             int packetSequenceNumber,
@@ -87,29 +87,8 @@ public record Endpoint(
                 pathMtu,
                 initiatorDepth,
                 responderResources,
-                SoftverbsPlace.UNKNOWN);
-    }
-
-    /** An endpoint of a process that has told no list of GIDs. */
-    Endpoint(
-            int queuePairNumber,
-            int packetSequenceNumber,
-            int lid,
-            byte[] gid,
-            int pathMtu,
-            int initiatorDepth,
-            int responderResources,
-            SoftverbsPlace place) {
-        this(
-                queuePairNumber,
-                packetSequenceNumber,
-                lid,
-                gid,
-                pathMtu,
-                initiatorDepth,
-                responderResources,
-                place.user(),
-                place.host(),
+                SoftverbsPlace.UNKNOWN.user(),
+                SoftverbsPlace.UNKNOWN.host(),
                 NONE,
                 NONE);
     }

@@ -44,7 +44,7 @@ record GidEntry(
      * The most entries that a peer receives; a host of many containers or VLANs has more in its table. A server takes
      * messages of at most 4 KiB.
      */
-    static final int MOST_TOLD = 32;
+    static final int MOST_OFFERED = 32;
 
     /** An index of the peer's. */
     private static final int FOREIGN = -1;
@@ -169,9 +169,9 @@ record GidEntry(
                 .toList();
     }
 
-    /** The entries, the best first, of which a peer learns: at most {@value #MOST_TOLD}, some of each family. */
-    static List<GidEntry> told(List<GidEntry> entries) {
-        return some(entries, MOST_TOLD);
+    /** The entries that an end offers its peer, the best first: at most {@value #MOST_OFFERED}, some of each family. */
+    static List<GidEntry> offered(List<GidEntry> entries) {
+        return some(entries, MOST_OFFERED);
     }
 
     /** How many bits at the beginning of both addresses are equal. */
@@ -184,7 +184,7 @@ record GidEntry(
                         - (Integer.SIZE - Byte.SIZE);
     }
 
-    /** The entries as a peer receives them: {@value #ENCODED_BYTES} bytes each, at most {@value #MOST_TOLD}. */
+    /** The entries as a peer receives them: {@value #ENCODED_BYTES} bytes each, at most {@value #MOST_OFFERED}. */
     static byte[] encode(List<GidEntry> entries) {
         byte[] all = new byte[entries.size() * ENCODED_BYTES];
         int at = 0;

@@ -5,7 +5,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The entries of both ends by which a connection is addressed. Each end tells the other its entries. The end that
+ * The entries of both ends by which a connection is addressed. Each end offers the other its entries. The end that
  * answers chooses, and its answer names the other end's entry beside its own. Two ends that both know only the other's
  * list, since neither has answered, choose the same pair.
  */
@@ -84,25 +84,25 @@ record GidPair(GidEntry own, GidEntry peer) {
     }
 
     /**
-     * The pair for a connection of an Ethernet port. A choice of the peer's counts only if the peer was told among what
-     * to choose.
+     * The pair for a connection of an Ethernet port. A choice of the peer's counts only if this end has offered it its
+     * entries.
      *
      * @param own all entries that this end may use, the best first
-     * @param told whether the peer got {@linkplain GidEntry#told the ones that it is told}; it may be older, and then
+     * @param offered whether this end has {@linkplain GidEntry#offered offered} the peer its entries; an older peer
      *     knows only the first
      * @throws VerbsException if there is no pair
      */
-    static GidPair onEthernet(List<GidEntry> own, boolean told, Endpoint peer) {
-        // An end that chooses has all; one that has told its entries finds the pair that the peer finds, too.
-        List<GidEntry> known = told ? GidEntry.told(own) : own;
-        if (told && peer.peerGid().length > 0) {
+    static GidPair onEthernet(List<GidEntry> own, boolean offered, Endpoint peer) {
+        // An end that chooses has all; one that has offered its entries finds the pair that the peer finds, too.
+        List<GidEntry> known = offered ? GidEntry.offered(own) : own;
+        if (offered && peer.peerGid().length > 0) {
             return answered(known, peer);
         }
         boolean older = peer.gids().length == 0;
         List<GidEntry> peers =
                 older ? List.of(GidEntry.ofPeer(GidEntry.UNKNOWN, peer.gid())) : GidEntry.decode(peer.gids());
         peers = peers.stream().filter(GidEntry::isDestination).toList();
-        GidPair pair = best(older && told ? known.subList(0, 1) : known, peers);
+        GidPair pair = best(older && offered ? known.subList(0, 1) : known, peers);
         if (pair == null) {
             throw none(own, known.size(), peers, peer);
         }
@@ -148,7 +148,7 @@ record GidPair(GidEntry own, GidEntry peer) {
 
     private static VerbsException none(List<GidEntry> own, int known, List<GidEntry> peers, Endpoint peer) {
         return new VerbsException("cannot reach " + peer + ": no GID of this end, which has " + GidEntry.list(own)
-                + (known < own.size() ? ", of which that end was told " + known : "")
+                + (known < own.size() ? ", of which it has offered " + known : "")
                 + ", is of the same type and address family as one of that end, which has " + GidEntry.list(peers)
                 + "; give both ports an IPv4 address, or both an IPv6 address, or choose other GIDs");
     }

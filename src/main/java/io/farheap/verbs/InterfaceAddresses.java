@@ -34,7 +34,7 @@ final class InterfaceAddresses {
      * @param networkBits of each interface the addresses, as GIDs have them, with the length of the network's prefix in
      *     bits, of 128 for IPv4 too, 0 if it is not known; empty if the interfaces are not known
      * @param ipv6 whether it has IPv6 addresses, too
-     * @param hardware returns an interface's hardware address; empty if it has none here
+     * @param hardware returns an interface's hardware address; empty if it is not known here
      */
     InterfaceAddresses(
             Map<String, Map<ByteBuffer, Integer>> networkBits, boolean ipv6, Function<String, byte[]> hardware) {

@@ -44,7 +44,7 @@ public final class QueuePair implements AutoCloseable {
     /** All entries by which the peer may address this queue pair, the best first. */
     private final List<GidEntry> gids;
     /** Whether the peer may have received them. */
-    private boolean told;
+    private boolean offered;
     /** By which the queue pair is connected; null before it is. */
     private @Nullable GidPair pair;
 
@@ -137,7 +137,7 @@ public final class QueuePair implements AutoCloseable {
      * has the GIDs among which the peer may choose; afterwards it has the choice, too.
      */
     public Endpoint endpoint() {
-        told = true;
+        offered = true;
         GidPair chosen = pair;
         GidEntry own = chosen == null ? gids.getFirst() : chosen.own();
         List<GidEntry> peer = chosen == null || !port.ethernet() ? List.of() : List.of(chosen.peer());
@@ -152,7 +152,7 @@ public final class QueuePair implements AutoCloseable {
                 responderResources(),
                 place.user(),
                 place.host(),
-                GidEntry.encode(GidEntry.told(gids)),
+                GidEntry.encode(GidEntry.offered(gids)),
                 GidEntry.encode(peer));
     }
 
@@ -196,7 +196,7 @@ public final class QueuePair implements AutoCloseable {
     }
 
     void readyToReceive(Endpoint peer) {
-        GidPair by = port.ethernet() ? GidPair.onEthernet(gids, told, peer) : GidPair.onInfiniband(gids, peer);
+        GidPair by = port.ethernet() ? GidPair.onEthernet(gids, offered, peer) : GidPair.onInfiniband(gids, peer);
         try (Arena arena = Arena.ofConfined()) {
             ibv_qp_attr attr = attributes(arena);
             attr.qp_state(ibverbs.IBV_QPS_RTR)
@@ -405,7 +405,7 @@ public final class QueuePair implements AutoCloseable {
             ibv_global_route route = address.grh();
             MemorySegment destination = MemorySegment.ofAddress(route.address()).reinterpret(Endpoint.GID_BYTES);
             MemorySegment.copy(MemorySegment.ofArray(by.peer().bytes()), 0, destination, 0, Endpoint.GID_BYTES);
-            // The table may have changed since the entries were told.
+            // The table may have changed since the entries were offered.
             int index = domain.context().gidIndex(port, by.own());
             route.sgid_index((byte) index).hop_limit(HOP_LIMIT).traffic_class((byte)
                     options().trafficClass());

@@ -212,8 +212,7 @@ class CallResumeTest {
         if (keeps) {
             assertResumes(new CallResult(CallStatus.STOPPED, 0, 0, REGION + 16, 0, handle[0]));
         } else {
-            assertThrows(
-                    IllegalArgumentException.class, () -> session.resume(handle[0], caller.buffer, 64, stored, 9));
+            assertThrows(IllegalArgumentException.class, () -> session.resume(handle[0], caller.buffer, 64, stored, 9));
         }
     }
 

@@ -85,6 +85,17 @@ class CallStopTest {
         }
     }
 
+    /** A callback that fails when its call stops. */
+    private static final CallCompletion FAILS = new CallCompletion() {
+        @Override
+        public void completed(long token, int status, int code, int bytes) {}
+
+        @Override
+        public boolean stopped(long token, long handle, long address, int line) {
+            throw new IllegalCallerException("the callback's");
+        }
+    };
+
     private static Cluster cluster(int... regions) {
         return cluster(ServedCode.JAVA, regions);
     }
@@ -115,6 +126,12 @@ class CallStopTest {
         assertEquals(CallStatus.describe(CallStatus.STOPPED), CallStatus.describe(stopped.status()));
         assertEquals(Caller.node(1, 2) + 8, stopped.address());
         return stopped;
+    }
+
+    /** Issues a call for that list. */
+    private static void begin(Caller caller, Procedure sum, CallCompletion completion) {
+        caller.arguments(8, 0);
+        assertTrue(caller.session.call(sum, 8, caller.buffer, 0, 16, 64, 8, completion, 0));
     }
 
     private static CallResult resume(Caller caller, CallResult stopped) {
@@ -271,9 +288,7 @@ class CallStopTest {
             caller.list(2, 2);
             int[] ended = new int[1];
             for (int i = 0; i < 2 * MOST; i++) {
-                caller.arguments(8, 0);
-                assertTrue(caller.session.call(
-                        sum, 8, caller.buffer, 0, 16, 64, 8, (token, status, code, bytes) -> ended[0] = status, 0));
+                begin(caller, sum, (token, status, code, bytes) -> ended[0] = status);
                 caller.session.drain();
                 assertEquals(CallStatus.STOPPED, ended[0]);
                 assertEquals(0, caller.session.stopped());
@@ -302,8 +317,7 @@ class CallStopTest {
                     return false;
                 }
             };
-            caller.arguments(8, 0);
-            assertTrue(caller.session.call(sum, 8, caller.buffer, 0, 16, 64, 8, resumes, 0));
+            begin(caller, sum, resumes);
             caller.session.drain();
             assertEquals(100 + CallStatus.DONE, seen[0]);
             assertEquals(5, seen[1], "six stops");
@@ -311,22 +325,11 @@ class CallStopTest {
 
             RecordedEnds refuses = new RecordedEnds();
             refuses.keeps = false;
-            caller.arguments(8, 0);
-            assertTrue(caller.session.call(sum, 8, caller.buffer, 0, 16, 64, 8, refuses, 0));
+            begin(caller, sum, refuses);
             caller.session.drain();
             assertNoHandle(caller, refuses.last().handle());
 
-            CallCompletion fails = new CallCompletion() {
-                @Override
-                public void completed(long token, int status, int code, int bytes) {}
-
-                @Override
-                public boolean stopped(long token, long handle, long address, int line) {
-                    throw new IllegalCallerException("the callback's");
-                }
-            };
-            caller.arguments(8, 0);
-            assertTrue(caller.session.call(sum, 8, caller.buffer, 0, 16, 64, 8, fails, 0));
+            begin(caller, sum, FAILS);
             assertThrows(IllegalCallerException.class, caller.session::drain);
             assertEquals(0, caller.session.pending());
             assertEquals(0, caller.session.stopped());
@@ -493,8 +496,7 @@ class CallStopTest {
             CacheProcedures procedures = Fields.get(cache, "procedures", CacheProcedures.class);
             RecordedEnds ends = new RecordedEnds();
             procedures.moving(1, () -> {
-                caller.arguments(8, 0);
-                assertTrue(caller.session.call(sum, 8, caller.buffer, 0, 16, 64, 8, ends, 0));
+                begin(caller, sum, ends);
                 long before = cache.callCounts().held();
                 while (cache.callCounts().held() == before) {
                     caller.session.poll();
@@ -672,8 +674,7 @@ class CallStopTest {
             Caller caller = new Caller(cache);
             caller.list(2, 2);
             for (int i = 0; i < MOST; i++) {
-                caller.arguments(8, 0);
-                assertTrue(caller.session.call(sum, 8, caller.buffer, 0, 16, 64, 8, ends, 0));
+                begin(caller, sum, ends);
                 caller.session.drain();
             }
             assertEquals(MOST, caller.session.stopped());
@@ -708,11 +709,9 @@ class CallStopTest {
                 // It connects the session to the server, so the next call is on its way when the session closes.
                 first = stop(caller, sum);
                 caller.session.drop(first.handle());
-                caller.arguments(8, 0);
-                assertTrue(caller.session.call(sum, 8, caller.buffer, 0, 16, 64, 8, ends, 0));
+                begin(caller, sum, ends);
             }
-            assertEquals(
-                    List.of(new CallResult(CallStatus.STOPPED, 0, 0, first.address(), first.line())), ends.all);
+            assertEquals(List.of(new CallResult(CallStatus.STOPPED, 0, 0, first.address(), first.line())), ends.all);
         }
     }
 
@@ -757,15 +756,6 @@ class CallStopTest {
             Procedure load = cache.procedures().register(TestProcedures.Load.class, Procedures.READS);
             caller.list(2, 2);
             CacheProcedures procedures = Fields.get(cache, "procedures", CacheProcedures.class);
-            CallCompletion fails = new CallCompletion() {
-                @Override
-                public void completed(long token, int status, int code, int bytes) {}
-
-                @Override
-                public boolean stopped(long token, long handle, long address, int line) {
-                    throw new IllegalCallerException("the callback's");
-                }
-            };
             procedures.moving(1, () -> {
                 long before = cache.callCounts().held();
                 // Calls follow one another in the first place until two others have come to the region that moves.
@@ -785,8 +775,7 @@ class CallStopTest {
                 int[] loaded = new int[1];
                 assertTrue(session.call(
                         load, 0, caller.buffer, 1024, 8, 1032, 8, (token, status, code, bytes) -> loaded[0]++, 0));
-                caller.arguments(8, 0);
-                assertTrue(session.call(sum, 8, caller.buffer, 0, 16, 64, 8, fails, 0));
+                begin(caller, sum, FAILS);
                 while (loaded[0] == 0 || cache.callCounts().held() == before) {
                     session.poll();
                 }

@@ -7,36 +7,26 @@ import io.farheap.resilience.contract.Resilience;
 import io.farheap.testing.ConnectedGids;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
-import io.farheap.testing.Softverbs;
+import io.farheap.testing.SoftRoce;
 import io.farheap.testing.TestDevice;
 import io.farheap.verbs.PortOptions;
 import java.util.Set;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 /** On Ethernet, a cache's connections leave its port as its builder says, and servers follow. */
 @Needs(Need.SOFTVERBS)
+@ExtendWith(SoftRoce.class)
 class RoceCacheTest {
 
     private static final long REGION = Cluster.REGION_BYTES;
 
     private final ConnectedGids connected = new ConnectedGids();
 
-    @BeforeEach
-    void ethernet() {
-        Softverbs.set("fabric=roce");
-    }
-
-    @AfterEach
-    void infiniband() {
-        Softverbs.set("fabric=infiniband");
-    }
-
     /** The builder's port, which uses softverbs's unique local address. */
     private static PortOptions port() {
         return PortOptions.of(TestDevice.client())
-                .gid("fd00::0273:6fff:fe66:7476")
+                .gid(SoftRoce.UNIQUE_LOCAL)
                 .trafficClass(106)
                 .retries(3);
     }

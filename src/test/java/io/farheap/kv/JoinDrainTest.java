@@ -20,13 +20,17 @@ import io.farheap.control.SpaceKey;
 import io.farheap.control.plane.SpacePlane;
 import io.farheap.kv.contract.MapDrain;
 import io.farheap.kv.contract.MapException;
+import io.farheap.kv.elastic.ServerDrain;
 import io.farheap.kv.format.MapDescriptor;
 import io.farheap.lifetime.CloseStack;
 import io.farheap.remote.RemoteMemory;
 import io.farheap.remote.RemoteSpace;
 import io.farheap.testing.ControlCable;
 import io.farheap.testing.Effort;
+import io.farheap.testing.Fields;
 import io.farheap.testing.TestDevice;
+import io.farheap.testing.Wait;
+import io.farheap.thread.ThreadJoiner;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -514,6 +518,47 @@ class JoinDrainTest {
             try (FarMap late = servers.named(first).open()) {
                 assertEquals(2, late.servers().size());
             }
+        }
+    }
+
+    /** A process that does not reach a server has opened the map without it, and since then another process uses it. */
+    @Test
+    void aServerThatAnotherProcessUsesIsNotTakenOutByItself() {
+        String first = servers.start(4, REGION_BYTES, LEASE_NANOS);
+        String second = servers.start(4, REGION_BYTES, LEASE_NANOS);
+        try (FarMap map = servers.named(first)
+                        .memory(4 * REGION_BYTES)
+                        .objects(2000)
+                        .replaceAfter(Duration.ofMillis(10))
+                        .create();
+                MapSession session = map.openSession();
+                FarMap other = servers.named(first).open()) {
+            map.addServer(second, 4 * REGION_BYTES);
+            fill(session, 0, 100);
+            MapConnection connection = Fields.get(other, "now", MapConnection.class);
+            ServerDrain drain = connection.drain();
+            assertTrue(drain.answers(second, 1));
+            assertFalse(drain.answers(second, 2), "it may join again, under another number");
+            String silent = "127.0.0.1:1";
+            assertFalse(drain.answers(silent, 1));
+            connection.servers.away().put(1, silent);
+            String why = assertThrows(MapException.class, () -> drain.drainUnused(silent, soFar -> {}))
+                    .getMessage();
+            assertTrue(why.contains("a process that has the map open uses it"), why);
+            assertEquals(List.of(first, second), map.servers());
+            assertEquals(100, found(session, 0, 100));
+            // An operator says that it is lost, and the map takes it out meanwhile.
+            AtomicReference<MapDrain> later = new AtomicReference<>();
+            Thread operator = new Thread(() -> later.set(drain.drain(silent, Duration.ZERO, soFar -> {})));
+            drain.drain(silent, Duration.ZERO, soFar -> {
+                if (operator.getState() == Thread.State.NEW) {
+                    operator.start();
+                    Wait.until(() -> operator.getState() == Thread.State.WAITING, 30_000_000_000L, "it does not wait");
+                }
+            });
+            ThreadJoiner.join(operator);
+            assertEquals(new MapDrain(0, 0, 0, 0), later.get());
+            assertEquals(List.of(first), map.servers());
         }
     }
 

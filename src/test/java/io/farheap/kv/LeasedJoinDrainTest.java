@@ -21,6 +21,7 @@ import io.farheap.kv.leased.format.ShardDirectory;
 import io.farheap.remote.RemoteMemory;
 import io.farheap.remote.RemoteSpace;
 import io.farheap.testing.TestDevice;
+import io.farheap.testing.Wait;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
@@ -32,7 +33,6 @@ import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 
@@ -53,11 +53,7 @@ class LeasedJoinDrainTest {
     }
 
     private static void await(BooleanSupplier condition) {
-        long deadline = System.nanoTime() + TestDevice.patience(60_000_000_000L);
-        while (!condition.getAsBoolean()) {
-            assertTrue(System.nanoTime() - deadline < 0, "it has not come to that");
-            LockSupport.parkNanos(1_000_000);
-        }
+        Wait.until(condition, 60_000_000_000L, "it has not come to that");
     }
 
     private static long objects(TestServers servers, int server) {
@@ -499,10 +495,7 @@ class LeasedJoinDrainTest {
     void aServerThatHasJoinedIsLost() {
         long lease = TestDevice.patience(1_500_000_000L);
         try (TestServers servers = new TestServers("lost")) {
-            String[] addresses = new String[3];
-            for (int i = 0; i < addresses.length; i++) {
-                addresses[i] = servers.start(2, REGION_BYTES, lease);
-            }
+            String[] addresses = servers.startAll(3, 2, REGION_BYTES, lease);
             String[] made = {addresses[0], addresses[1]};
             try (FarMap map = map(servers, made).create();
                     FarMap other = servers.named(made).open();

@@ -15,6 +15,7 @@ import io.farheap.testing.Needs;
 import io.farheap.testing.PlaneProxy;
 import io.farheap.testing.Softverbs;
 import io.farheap.testing.TestDevice;
+import io.farheap.testing.Wait;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -26,7 +27,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -212,10 +212,6 @@ class LeasedReconnectTest {
     }
 
     private static void await(BooleanSupplier condition) {
-        long deadline = System.nanoTime() + TestDevice.patience(60_000_000_000L);
-        while (!condition.getAsBoolean()) {
-            assertTrue(System.nanoTime() - deadline < 0, "it has not come to that");
-            LockSupport.parkNanos(1_000_000);
-        }
+        Wait.until(condition, 60_000_000_000L, "it has not come to that");
     }
 }

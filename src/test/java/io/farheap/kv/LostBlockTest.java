@@ -6,21 +6,28 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.kv.contract.KvStatus;
 import io.farheap.kv.contract.MapDrain;
 import io.farheap.kv.contract.MapException;
 import io.farheap.kv.contract.VersionedValue;
 import io.farheap.kv.format.BlockFormat;
 import io.farheap.kv.format.Bucket;
 import io.farheap.kv.format.KeyHash;
+import io.farheap.kv.format.SlotWord;
 import io.farheap.kv.format.SpaceShape;
 import io.farheap.kv.format.TestKeys;
 import io.farheap.kv.space.MapSessionCounts;
+import io.farheap.kv.space.PointerCache;
 import io.farheap.remote.QueueOptions;
 import io.farheap.remote.RegisteredBuffer;
 import io.farheap.remote.RemoteQueue;
 import io.farheap.remote.contract.PostResult;
+import io.farheap.testing.Wait;
+import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
 import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
@@ -30,6 +37,7 @@ class LostBlockTest {
 
     private static final long REGION_BYTES = 1 << 20;
     private static final int BYTES = 6000;
+    private static final int FEW_BYTES = 100;
     private static final int FINGERPRINT = 7;
 
     /**
@@ -58,6 +66,52 @@ class LostBlockTest {
             space.stop(1);
             byte[] value = TestServers.value(-1, BYTES);
             session.set(set, value);
+            assertArrayEquals(value, session.get(set));
+        }
+    }
+
+    /**
+     * The block of a set by a pointer cannot be written, as the connection to its server has failed: the old block is
+     * not marked for that.
+     */
+    @Test
+    void aSetThatCannotWriteItsBlockMarksNone() {
+        try (TestSpace space = new TestSpace(2, 1, REGION_BYTES, 4000);
+                RemoteQueue queue = space.memory.openQueue(QueueOptions.DEFAULT);
+                RegisteredBuffer memory = space.memory.register(SpaceShape.BUCKET_BYTES);
+                MapSession session = space.map.openSession()) {
+            byte[] set = null;
+            List<byte[]> others = new ArrayList<>();
+            int number = 0;
+            while (set == null || others.size() < 2) {
+                byte[] key = TestServers.key(number++);
+                session.set(key, TestServers.value(number, FEW_BYTES));
+                long hash = TestKeys.hash(key);
+                int block = space.space.serverOf(word(space, queue, memory, hash));
+                set = space.shape.bucketRegion(hash) == 0 && block == 0 ? key : set;
+                if (block == 1) {
+                    others.add(key);
+                }
+            }
+            ProbedSlot.point(session, set);
+            long first = word(space, queue, memory, TestKeys.hash(others.getFirst()));
+            others.forEach(session::delete);
+            // Free blocks are taken in turn: those of the deleted objects follow one another.
+            long taken;
+            do {
+                byte[] key = TestServers.key(number++);
+                session.set(key, TestServers.value(number, FEW_BYTES));
+                taken = word(space, queue, memory, TestKeys.hash(key));
+            } while (SlotWord.place(taken) != SlotWord.place(first));
+            // The session does not know of this yet.
+            space.memory.detach(space.spaces.get(1).server());
+            byte[] value = TestServers.value(-1, FEW_BYTES);
+            long swaps = session.posted().swaps();
+            assertTrue(session.set(MemorySegment.ofArray(set), MemorySegment.ofArray(value), 0));
+            assertEquals(swaps, session.posted().swaps());
+            int[] ended = {-1};
+            session.requests().awaitAll((tag, status, found, at, bytes) -> ended[0] = status);
+            assertEquals(KvStatus.DONE, ended[0]);
             assertArrayEquals(value, session.get(set));
         }
     }
@@ -119,6 +173,45 @@ class LostBlockTest {
             assertThrows(MapException.class, () -> session.get(other));
             session.set(key, TestKeys.bytes(2));
             assertEquals(1, session.requests().counts().of(MapSessionCounts.SWAPS_LOST), "it is by the pointer");
+            assertArrayEquals(TestKeys.bytes(2), session.get(key));
+            assertEquals(lost, word(space, queue, memory, TestKeys.hash(key), 1));
+        }
+    }
+
+    /**
+     * A set has found its key in a slot. While it marks the key's block, which is on a third server, the slot comes to
+     * name another key's block on the lost server, and the key is in another slot.
+     */
+    @Test
+    void anUpdateThatLosesFindsTheKeyInAnotherSlot() {
+        try (TestSpace space = new TestSpace(3, 1, REGION_BYTES, 1);
+                RemoteQueue queue = space.memory.openQueue(QueueOptions.DEFAULT);
+                RegisteredBuffer memory = space.memory.register(SpaceShape.BUCKET_BYTES);
+                MapSession reader = space.map.openSession();
+                MapSession session = space.map.openSession(new PointerCache(0))) {
+            byte[] other = stored(space, queue, memory, reader, 0, 1);
+            byte[] key = stored(space, queue, memory, reader, 1, 2);
+            ProbedSlot.point(reader, key);
+            session.set(TestKeys.bytes(1), TestKeys.bytes(1));
+            session.delete(TestKeys.bytes(1));
+            long lost = word(space, queue, memory, TestKeys.hash(other));
+            long word = word(space, queue, memory, TestKeys.hash(key), 1);
+            space.stop(1);
+            assertThrows(MapException.class, () -> session.get(other));
+            long swaps = session.posted().swaps();
+            assertTrue(session.set(MemorySegment.ofArray(key), MemorySegment.ofArray(TestKeys.bytes(2)), 0));
+            try (ProbedSlot slot = new ProbedSlot(space, key)) {
+                while (session.posted().swaps() == swaps) {
+                    session.poll((tag, status, found, at, bytes) -> {});
+                }
+                Wait.until(() -> slot.isMarked(word), 30_000_000_000L, "no mark comes");
+                slot.store(0, word);
+                slot.store(1, lost);
+            }
+            int[] ended = {-1};
+            session.requests().awaitAll((tag, status, found, at, bytes) -> ended[0] = status);
+            assertEquals(KvStatus.DONE, ended[0]);
+            assertEquals(1, session.requests().counts().of(MapSessionCounts.SWAPS_LOST));
             assertArrayEquals(TestKeys.bytes(2), session.get(key));
             assertEquals(lost, word(space, queue, memory, TestKeys.hash(key), 1));
         }

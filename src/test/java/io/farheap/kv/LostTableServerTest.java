@@ -1,5 +1,7 @@
 package io.farheap.kv;
 
+import static io.farheap.kv.ServerLoss.await;
+import static io.farheap.kv.ServerLoss.holds;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
@@ -25,18 +27,14 @@ import io.farheap.remote.contract.RemoteServer;
 import io.farheap.testing.Effort;
 import io.farheap.testing.Fields;
 import io.farheap.testing.TestDevice;
-import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -46,47 +44,20 @@ import org.junit.jupiter.params.provider.MethodSource;
 class LostTableServerTest {
 
     private static final long LEASE_NANOS = TestDevice.patience(1_500_000_000L);
-    private static final long PAUSE_NANOS = 20_000_000;
     private static final long REGION_BYTES = 1 << 20;
     private static final int OBJECTS = 200;
     private static final int SERVER_REGIONS = 8;
-    private static final int CLIENT_KEYS = 60;
     /** So that a session needs segments of all servers. */
     private static final int VALUE_BYTES = 2000;
 
+    private static final MonotonicClient.Load CLIENT_LOAD = new MonotonicClient.Load(60, VALUE_BYTES, 1);
+
     private static String[] start(TestServers servers, int count) {
-        String[] addresses = new String[count];
-        for (int i = 0; i < count; i++) {
-            addresses[i] = servers.start(SERVER_REGIONS, REGION_BYTES, LEASE_NANOS);
-        }
-        return addresses;
+        return servers.startAll(count, SERVER_REGIONS, REGION_BYTES, LEASE_NANOS);
     }
 
     private static FarMapBuilder map(TestServers servers, String... addresses) {
         return servers.named(addresses).memory(6 * REGION_BYTES).objects(2000).replaceAfter(Duration.ofMillis(100));
-    }
-
-    private static void await(BooleanSupplier condition) {
-        long deadline = System.nanoTime() + TestDevice.patience(60_000_000_000L);
-        while (!condition.getAsBoolean()) {
-            assertTrue(System.nanoTime() - deadline < 0, "it has not come to that");
-            // Until a lease is lost this fails many times, and each look may be many requests.
-            LockSupport.parkNanos(PAUSE_NANOS);
-        }
-    }
-
-    private interface Check {
-        void run();
-    }
-
-    /** @return false if a server was lost */
-    private static boolean holds(Check check) {
-        try {
-            check.run();
-            return true;
-        } catch (MapException e) {
-            return false;
-        }
     }
 
     /** Opens a map as soon as its processes have said that the server is lost without which it is opened. */
@@ -104,15 +75,7 @@ class LostTableServerTest {
 
     /** The keys that are found now. */
     private static Set<Integer> found(MapSession session) {
-        Set<Integer> found = new HashSet<>();
-        for (int i = 0; i < OBJECTS; i++) {
-            int key = i;
-            boolean[] there = new boolean[1];
-            if (holds(() -> there[0] = session.get(TestServers.key(key)) != null) && there[0]) {
-                found.add(i);
-            }
-        }
-        return found;
+        return ServerLoss.found(session, OBJECTS);
     }
 
     private static void setAll(MapSession session, Set<Long> versions) {
@@ -227,88 +190,14 @@ class LostTableServerTest {
         return apart;
     }
 
-    /**
-     * A process that sets and deletes its own keys, of rising numbers, and reads another's: no older number comes back,
-     * whether keys are lost or not.
-     */
-    private static final class Client implements Runnable {
-
-        private final FarMap map;
-        private final int own;
-        private final BooleanSupplier ends;
-        private final int[] last = new int[CLIENT_KEYS];
-        private final int[] seen = new int[2 * CLIENT_KEYS];
-        /** How many of its last sets were done, one after the other. */
-        private volatile int done;
-
-        Client(FarMap map, int own, BooleanSupplier ends) {
-            this.map = map;
-            this.own = own;
-            this.ends = ends;
-        }
-
-        @Override
-        public void run() {
-            SplittableRandom random = new SplittableRandom(own);
-            try (MapSession session = map.openSession()) {
-                for (int number = 1; !ends.getAsBoolean(); number++) {
-                    int key = number % CLIENT_KEYS;
-                    int value = number;
-                    boolean stored =
-                            holds(() -> session.set(TestServers.key(own + key), TestServers.value(value, VALUE_BYTES)));
-                    done = stored ? done + 1 : 0;
-                    if (!stored) {
-                        // Until the lost server has been replaced, most of the time, this leaves the processor alone.
-                        LockSupport.parkNanos(PAUSE_NANOS / 10);
-                    }
-                    last[key] = number;
-                    int read = random.nextInt(2 * CLIENT_KEYS);
-                    holds(() -> look(session, read));
-                    if (number % 7 == 0) {
-                        holds(() -> session.delete(TestServers.key(own + key)));
-                    }
-                }
-            }
-        }
-
-        private void look(MapSession session, int key) {
-            byte[] found = session.get(TestServers.key(key));
-            if (found != null) {
-                int number = ByteBuffer.wrap(found).getInt();
-                assertTrue(number >= seen[key], "an older value is back");
-                seen[key] = number;
-                int ofOwn = key - own;
-                if (ofOwn >= 0 && ofOwn < CLIENT_KEYS) {
-                    assertTrue(number <= last[ofOwn]);
-                }
-            }
-        }
-    }
-
     @ParameterizedTest
     @MethodSource("firstOrLast")
     void clientsThatGoOnFindNoOlderValue(int lost) throws Exception {
         try (TestServers servers = new TestServers("clients")) {
             String[] addresses = start(servers, 3);
-            AtomicBoolean ends = new AtomicBoolean();
             try (FarMap map = map(servers, addresses).create();
                     FarMap other = servers.named(addresses).open()) {
-                List<Client> clients =
-                        List.of(new Client(map, 0, ends::get), new Client(other, CLIENT_KEYS, ends::get));
-                List<CompletableFuture<Void>> running = clients.stream()
-                        .map(client -> CompletableFuture.runAsync(
-                                client, task -> Thread.ofPlatform().start(task)))
-                        .toList();
-                await(() -> clients.stream().allMatch(client -> client.done > 2 * CLIENT_KEYS));
-                servers.stop(lost);
-                await(() -> running.stream().anyMatch(CompletableFuture::isDone)
-                        || map.servers().size() == 2 && other.servers().size() == 2);
-                await(() -> running.stream().anyMatch(CompletableFuture::isDone)
-                        || clients.stream().allMatch(client -> client.done > 2 * CLIENT_KEYS));
-                ends.set(true);
-                for (CompletableFuture<Void> each : running) {
-                    each.get();
-                }
+                MonotonicClient.outlive(() -> servers.stop(lost), map, other, CLIENT_LOAD);
                 await(() -> holds(() -> TestServers.assertSound(map)));
             }
         }
@@ -697,7 +586,7 @@ class LostTableServerTest {
         }
     }
 
-    /** It has told one server of the next edition and not the other; and has taken memory. */
+    /** It has installed the next edition at one server and not at the other; and has taken memory. */
     @Test
     void aReplacementWhoseProcessDiesIsFollowedByAnother() {
         try (TestServers servers = new TestServers("dies")) {

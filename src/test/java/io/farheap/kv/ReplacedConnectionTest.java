@@ -8,9 +8,13 @@ import io.farheap.control.ControlException;
 import io.farheap.kv.contract.MapException;
 import io.farheap.kv.session.EngineSession;
 import io.farheap.testing.Fields;
+import io.farheap.testing.Wait;
 import io.farheap.verbs.VerbsException;
 import java.lang.reflect.Proxy;
 import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
@@ -93,6 +97,64 @@ class ReplacedConnectionTest {
         }));
         assertThrows(MapException.class, map::openSession);
         map.close();
+    }
+
+    private static EngineConnection lost(List<String> calls, String name, AtomicBoolean isLost) {
+        return (EngineConnection) Proxy.newProxyInstance(
+                EngineConnection.class.getClassLoader(),
+                new Class<?>[] {EngineConnection.class},
+                (proxy, method, arguments) -> {
+                    switch (method.getName()) {
+                        case "start", "end", "succeeds", "isAlone", "close" -> {
+                            calls.add(name + " " + method.getName());
+                            if (calls.getLast().equals("failing start")) {
+                                throw new IllegalStateException("no thread");
+                            }
+                        }
+                        default -> {}
+                    }
+                    return switch (method.getName()) {
+                        case "name" -> name;
+                        case "experts", "drops", "servers", "addresses" -> List.of();
+                        case "hasLostLease" -> name.equals("first") && isLost.get();
+                        case "isOfMapOf" -> true;
+                        case "isUnused" -> false;
+                        default -> null;
+                    };
+                });
+    }
+
+    /**
+     * A connection that cannot begin is closed and not used. The one that takes the place of another one keeps nothing
+     * for a time until nothing of the other one can be executed any more.
+     */
+    @Test
+    void aConnectionIsUsedOnceItHasBegunAndIsAloneOnceTheOtherHasEnded() {
+        List<String> calls = new CopyOnWriteArrayList<>();
+        AtomicBoolean isLost = new AtomicBoolean();
+        AtomicInteger opened = new AtomicInteger();
+        AtomicReference<Runnable> look = new AtomicReference<>(() -> {});
+        FarMap map = new FarMap(
+                sessions -> lost(calls, "first", isLost),
+                look,
+                addresses -> sessions -> lost(calls, opened.incrementAndGet() == 1 ? "failing" : "second", isLost));
+        isLost.set(true);
+        Objects.requireNonNull(look.get()).run();
+        Wait.until(() -> calls.contains("second isAlone"), 20_000_000_000L, "the map is not opened again");
+        map.close();
+        assertEquals(
+                List.of(
+                        "first start",
+                        "failing succeeds",
+                        "failing start",
+                        "failing close",
+                        "second succeeds",
+                        "second start",
+                        "first end",
+                        "second isAlone",
+                        "second close",
+                        "first close"),
+                calls);
     }
 
     private static void use(FarMap map, EngineConnection connection) {

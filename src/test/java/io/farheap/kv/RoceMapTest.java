@@ -6,35 +6,23 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import io.farheap.testing.ConnectedGids;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
-import io.farheap.testing.Softverbs;
+import io.farheap.testing.SoftRoce;
 import io.farheap.testing.TestDevice;
 import io.farheap.verbs.PortOptions;
 import java.util.Set;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** On Ethernet, a map's connections leave its port as its builder says, and servers follow. */
 @Needs(Need.SOFTVERBS)
+@ExtendWith(SoftRoce.class)
 class RoceMapTest {
 
     private static final long REGION = 4 << 20;
     private static final int REGIONS = 4;
-    /** softverbs's unique local address. */
-    private static final String UNIQUE_LOCAL = "fd00::0273:6fff:fe66:7476";
 
     private final ConnectedGids connected = new ConnectedGids();
-
-    @BeforeEach
-    void ethernet() {
-        Softverbs.set("fabric=roce");
-    }
-
-    @AfterEach
-    void infiniband() {
-        Softverbs.set("fabric=infiniband");
-    }
 
     @ParameterizedTest
     @ValueSource(strings = {FarMapBuilder.DISAGGREGATED, FarMapBuilder.LEASED})
@@ -45,7 +33,7 @@ class RoceMapTest {
                             .engine(engine)
                             .objects(1000)
                             .memory(2 * REGION)
-                            .device(PortOptions.of(TestDevice.client()).gid(UNIQUE_LOCAL))
+                            .device(PortOptions.of(TestDevice.client()).gid(SoftRoce.UNIQUE_LOCAL))
                             .create();
                     MapSession session = map.openSession()) {
                 session.set(TestServers.key(1), TestServers.value(1, 100));

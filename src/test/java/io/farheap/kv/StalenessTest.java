@@ -113,6 +113,33 @@ class StalenessTest {
         }
         found = reader.get(key);
         assertTrue(found[0] == 1 || found[0] == 2);
+        now += MOST_AGE;
+        assertArrayEquals(value(2), reader.get(key), "a pointer counts for a time");
+        assertEquals(1, oneReadGets(1, value(2)), "the next one is kept");
+    }
+
+    /**
+     * One get in 64 asks the slot. Once it has found what is current, and no pointer can be kept to that, the gets
+     * after it find no older value.
+     */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void getsOneAfterTheOtherNeverGoBack(boolean inPieces) {
+        open(1);
+        byte[] current = inPieces ? new byte[20_000] : null;
+        if (inPieces) {
+            writer.set(key, current);
+        } else {
+            writer.delete(key);
+        }
+        boolean found = false;
+        for (int i = 0; i < 200; i++) {
+            byte[] value = reader.get(key);
+            boolean old = value != null && value.length == 3;
+            assertFalse(found && old, "an older value");
+            found |= !old;
+        }
+        assertTrue(found, "no get has asked the slot");
     }
 
     /** In whatever session: the process has one cache of pointers. */

@@ -52,8 +52,12 @@ public final class TestServers implements AutoCloseable {
     }
 
     String[] startAll(int count, int regions, long regionBytes) {
+        return startAll(count, regions, regionBytes, LEASE_NANOS);
+    }
+
+    String[] startAll(int count, int regions, long regionBytes, long leaseNanos) {
         for (int i = 0; i < count; i++) {
-            start(regions, regionBytes, LEASE_NANOS);
+            start(regions, regionBytes, leaseNanos);
         }
         return controls.stream().map(ControlServer::address).toArray(String[]::new);
     }

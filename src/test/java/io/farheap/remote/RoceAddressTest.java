@@ -1,5 +1,7 @@
 package io.farheap.remote;
 
+import static io.farheap.testing.SoftRoce.LINK_LOCAL;
+import static io.farheap.testing.SoftRoce.UNIQUE_LOCAL;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -19,49 +21,32 @@ import io.farheap.server.Planes;
 import io.farheap.server.contract.ServerOptions;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
-import io.farheap.testing.Softverbs;
+import io.farheap.testing.PlaneProxy;
+import io.farheap.testing.SoftRoce;
 import io.farheap.testing.TestDevice;
 import io.farheap.verbs.Endpoint;
 import io.farheap.verbs.PortOptions;
 import io.farheap.verbs.VerbsException;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.UnaryOperator;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
  * Clients and servers on Ethernet find a pair of GIDs over the control plane, whichever of their addresses each may
  * use. softverbs refuses a connection whose two GIDs are not of one type and family.
  */
 @Needs(Need.SOFTVERBS)
+@ExtendWith(SoftRoce.class)
 class RoceAddressTest {
 
     private static final long REGION_BYTES = 64 * 1024;
     private static final byte[] NONE = {};
 
-    /** The lower half of softverbs's IPv6 addresses. */
-    private static final String GUID = "0273:6fff:fe66:7476";
-
-    private static final String LINK_LOCAL = "fe80::" + GUID;
-    private static final String UNIQUE_LOCAL = "fd00::" + GUID;
-
     /** The endpoints of the servers' queue pairs, as clients receive them. */
     private final List<Endpoint> answers = new CopyOnWriteArrayList<>();
-
-    @BeforeEach
-    void ethernet() {
-        Softverbs.set("fabric=roce");
-    }
-
-    @AfterEach
-    void infiniband() {
-        Softverbs.set("fabric=infiniband");
-    }
 
     private static PortOptions port(String gid) {
         PortOptions any = PortOptions.of(TestDevice.client());
@@ -103,21 +88,13 @@ class RoceAddressTest {
     /** A plane whose {@code connect} gets another endpoint of the client, and returns another one of the server. */
     private static ControlPlane changed(
             ControlPlane plane, UnaryOperator<Endpoint> request, UnaryOperator<Endpoint> answer) {
-        return (ControlPlane) Proxy.newProxyInstance(
-                ControlPlane.class.getClassLoader(),
-                new Class<?>[] {ControlPlane.class},
-                (proxy, method, arguments) -> {
-                    try {
-                        if (method.getName().equals("connect")) {
-                            ConnectedQueuePair made =
-                                    plane.connect((Long) arguments[0], request.apply((Endpoint) arguments[1]));
-                            return new ConnectedQueuePair(made.connectionId(), answer.apply(made.server()));
-                        }
-                        return method.invoke(plane, arguments);
-                    } catch (InvocationTargetException e) {
-                        throw e.getCause();
-                    }
-                });
+        return PlaneProxy.around(plane, (method, arguments, rest) -> {
+            if (!method.equals("connect")) {
+                return rest.call();
+            }
+            ConnectedQueuePair made = plane.connect((Long) arguments[0], request.apply((Endpoint) arguments[1]));
+            return new ConnectedQueuePair(made.connectionId(), answer.apply(made.server()));
+        });
     }
 
     private String answered() {
@@ -175,7 +152,8 @@ class RoceAddressTest {
                 level);
     }
 
-    private static Endpoint old(Endpoint end) {
+    /** An end with another list of its GIDs, and another choice among the peer's. */
+    private static Endpoint with(Endpoint end, byte[] gids, byte[] peerGid) {
         return new Endpoint(
                 end.queuePairNumber(),
                 end.packetSequenceNumber(),
@@ -186,12 +164,16 @@ class RoceAddressTest {
                 end.responderResources(),
                 end.softverbsUser(),
                 end.softverbsHost(),
-                NONE,
-                NONE);
+                gids,
+                peerGid);
+    }
+
+    private static Endpoint old(Endpoint end) {
+        return with(end, NONE, NONE);
     }
 
     /**
-     * An older client tells the server one GID, and an older server tells the client one: each meets it in its family.
+     * An older client sends the server one GID, and an older server sends the client one: each meets it in its family.
      */
     @Test
     void olderPeersStillConnect() throws Exception {
@@ -203,25 +185,14 @@ class RoceAddressTest {
         assertTrue(answered().startsWith("fd00"), answered());
     }
 
-    /** A server sends to an address that the client has not told: the client refuses the connection. */
+    /** A server sends to an address that the client has not offered: the client refuses the connection. */
     @Test
     void aHostileAnswerIsRefused() {
         UnaryOperator<Endpoint> foreign = end -> {
             byte[] entry = end.peerGid().clone();
             assertFalse(entry.length == 0);
             entry[17]++;
-            return new Endpoint(
-                    end.queuePairNumber(),
-                    end.packetSequenceNumber(),
-                    end.lid(),
-                    end.gid(),
-                    end.pathMtu(),
-                    end.initiatorDepth(),
-                    end.responderResources(),
-                    end.softverbsUser(),
-                    end.softverbsHost(),
-                    end.gids(),
-                    entry);
+            return with(end, end.gids(), entry);
         };
         String said = assertThrows(
                         RuntimeException.class, () -> exchange("", "", plane -> changed(plane, end -> end, foreign)))

@@ -1,5 +1,7 @@
 package io.farheap.server;
 
+import static io.farheap.testing.SoftRoce.LINK_LOCAL;
+import static io.farheap.testing.SoftRoce.UNIQUE_LOCAL;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
@@ -15,7 +17,7 @@ import io.farheap.server.contract.ServerOptions;
 import io.farheap.testing.ConnectedGids;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
-import io.farheap.testing.Softverbs;
+import io.farheap.testing.SoftRoce;
 import io.farheap.testing.TestDevice;
 import io.farheap.thread.idle.Idle;
 import io.farheap.verbs.PortOptions;
@@ -27,14 +29,15 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
  * On Ethernet, both ends of message rings, of pulls and of rebuilds find a pair of GIDs, whichever each may use.
  * softverbs refuses a connection whose two GIDs are not of one type and family.
  */
 @Needs(Need.SOFTVERBS)
+@ExtendWith(SoftRoce.class)
 class RoceConnectionsTest {
 
     private static final int REGION = 256 << 10;
@@ -44,22 +47,14 @@ class RoceConnectionsTest {
     private static final int PARITY = 2;
 
     private static final String ANY = "";
-    private static final String LINK_LOCAL = "fe80::0273:6fff:fe66:7476";
-    private static final String UNIQUE_LOCAL = "fd00::0273:6fff:fe66:7476";
     /** The entry of the IPv4 address as RoCEv1. */
     private static final String IPV4_V1 = "1";
 
     private final ConnectedGids connected = new ConnectedGids();
 
-    @BeforeEach
-    void ethernet() {
-        Softverbs.set("fabric=roce");
-    }
-
     @AfterEach
-    void infiniband() {
+    void clear() {
         System.clearProperty("farheap.gid");
-        Softverbs.set("fabric=infiniband");
     }
 
     /** A server that may use these GIDs, and a client of it that may use any. */

@@ -17,12 +17,17 @@ public final class Wait {
      * @throws AssertionError if it takes longer
      */
     public static void until(BooleanSupplier condition, long nanos, String otherwise) {
+        until(condition, PAUSE_NANOS, nanos, otherwise);
+    }
+
+    /** Returns as {@link #until}, with another pause between two looks at the condition. */
+    public static void until(BooleanSupplier condition, long pauseNanos, long nanos, String otherwise) {
         long deadline = System.nanoTime() + TestDevice.patience(nanos);
         while (!condition.getAsBoolean()) {
             if (System.nanoTime() - deadline >= 0) {
                 throw new AssertionError(otherwise);
             }
-            LockSupport.parkNanos(PAUSE_NANOS);
+            LockSupport.parkNanos(pauseNanos);
         }
     }
 }

@@ -7,13 +7,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
-import io.farheap.testing.Softverbs;
+import io.farheap.testing.SoftRoce;
 import io.farheap.testing.TestDevice;
 import io.farheap.verbs.binding.ibv_qp_attr;
 import io.farheap.verbs.binding.ibverbs;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 /** A queue pair has the port, the GID and the settings that its device was opened with. */
 class AddressTest {
@@ -134,8 +135,8 @@ class AddressTest {
     /** On Ethernet each connection has a global route, of which the traffic class is a part. */
     @Test
     @Needs(Need.SOFTVERBS)
+    @ExtendWith(SoftRoce.class)
     void anAddressHasTheTrafficClassOnEthernet() {
-        Softverbs.set("fabric=roce");
         PortOptions port = PortOptions.of(TestDevice.client()).trafficClass(106).serviceLevel(5);
         try (Context context = Devices.open(port);
                 ProtectionDomain domain = context.allocateProtectionDomain();
@@ -151,12 +152,10 @@ class AddressTest {
                             attr -> attr.ah_attr().grh().traffic_class() & 0xFF));
             assertEquals(5, States.query(queuePair, ibverbs.IBV_QP_AV, attr -> attr.ah_attr()
                     .sl()));
-        } finally {
-            Softverbs.set("fabric=infiniband");
         }
     }
 
-    /** softverbs is InfiniBand, so what it tells is one entry, and the answer names no choice. */
+    /** softverbs is InfiniBand, so it offers one entry, and the answer names no choice. */
     @Test
     @Needs(Need.SOFTVERBS)
     void infinibandTellsItsFirstEntry() throws Exception {

@@ -12,8 +12,8 @@ final class GidEntries {
     private GidEntries() {}
 
     /**
-     * A table of lines {@code INDEX ADDRESS[/BITS] v1|v2 [INTERFACE [elsewhere] [stacked]]}; an entry without an
-     * interface has none.
+     * A table of lines {@code INDEX ADDRESS[/BITS] v1|v2 [INTERFACE [elsewhere] [stacked]]}; the interface may be
+     * missing.
      */
     static List<GidEntry> table(String lines) {
         List<GidEntry> entries = new ArrayList<>();

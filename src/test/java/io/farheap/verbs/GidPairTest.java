@@ -42,8 +42,8 @@ class GidPairTest {
     private static List<Integer> connect(String client, String server) {
         List<GidEntry> ofClient = candidates(client);
         List<GidEntry> ofServer = candidates(server);
-        GidPair atServer = GidPair.onEthernet(ofServer, false, endpoint(GidEntry.told(ofClient)));
-        GidPair atClient = GidPair.onEthernet(ofClient, true, endpoint(GidEntry.told(ofServer), atServer));
+        GidPair atServer = GidPair.onEthernet(ofServer, false, endpoint(GidEntry.offered(ofClient)));
+        GidPair atClient = GidPair.onEthernet(ofClient, true, endpoint(GidEntry.offered(ofServer), atServer));
         assertAgree(atClient, atServer);
         return List.of(atClient.own().index(), atServer.own().index());
     }
@@ -129,7 +129,7 @@ class GidPairTest {
                 .collect(Collectors.joining("\n"));
     }
 
-    /** A peer is told no more than 32 entries, and the end that chooses has all. */
+    /** A peer receives no more than 32 entries, and the end that chooses has all. */
     @Test
     void aPairIsFoundInATableThatIsLongerThanAMessage() {
         assertEquals(List.of(1, 39), connect("1 10.1.39.7/24 v2 eth0", vlans(40, "v2")), "in one network");
@@ -145,18 +145,18 @@ class GidPairTest {
         List<GidEntry> one = candidates(vlans(40, "v2"));
         List<GidEntry> other = candidates("1 10.1.39.7/24 v2 eth0");
         GidPair here = GidPair.onEthernet(one, true, endpoint(other));
-        GidPair there = GidPair.onEthernet(other, true, endpoint(GidEntry.told(one)));
+        GidPair there = GidPair.onEthernet(other, true, endpoint(GidEntry.offered(one)));
         assertAgree(here, there);
     }
 
     @Test
-    void theErrorSaysHowManyWereTold() {
+    void theErrorSaysHowManyWereOffered() {
         List<GidEntry> many = candidates(vlans(40, "v2"));
         String said = assertThrows(
                         VerbsException.class,
                         () -> GidPair.onEthernet(many, true, endpoint(candidates("1 fe80::7 v2 eth0"))))
                 .getMessage();
-        assertTrue(said.contains(" and 32 more, of which that end was told 32, is of the same type"), said);
+        assertTrue(said.contains(" and 32 more, of which it has offered 32, is of the same type"), said);
         List<GidEntry> mixed = candidates(vlans(40, "v2") + "\n50 2001:db8:1::5 v2 eth0");
         assertTrue(GidEntry.list(mixed).contains("2001:db8:1:0:0:0:0:5"), "each family is named");
     }
@@ -219,7 +219,7 @@ class GidPairTest {
         return new Endpoint(5, 0, 0, GidEntries.gid(address), 5, 1, 1);
     }
 
-    /** An older client has told one GID, and this end takes its best of that family; the answer has it as before. */
+    /** An older client sends one GID, and this end takes its best of that family; the answer has it as before. */
     @Test
     void anOlderClientIsMetInItsFamily() {
         assertEquals(
@@ -240,7 +240,7 @@ class GidPairTest {
         assertThrows(VerbsException.class, () -> GidPair.onEthernet(candidates(IPV6_ALONE), false, older("10.0.0.9")));
     }
 
-    /** An older server sends to the GID that it was told first, and knows no other. */
+    /** An older server sends to the first GID that it received, and knows no other. */
     @Test
     void anOlderServerSendsToTheFirst() {
         assertEquals(
@@ -251,7 +251,7 @@ class GidPairTest {
         assertThrows(VerbsException.class, () -> GidPair.onEthernet(candidates(BOTH), true, older("2001:db8::9")));
     }
 
-    /** A peer that sends to an address which this end has not told it gets nothing. */
+    /** A peer that sends to an address which this end has not offered gets nothing. */
     @Test
     void anAnswerNamesOneOfTheEntries() {
         List<GidEntry> own = candidates(IPV6_ALONE);

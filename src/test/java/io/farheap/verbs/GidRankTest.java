@@ -56,14 +56,14 @@ class GidRankTest {
         }
     }
 
-    /** What a peer is told, it reads; what a newer process tells of entries that are unknown here is left out. */
+    /** A peer reads the entries that it is offered, and leaves out those whose type only newer processes know. */
     @Test
     void entriesTravel() {
-        List<GidEntry> told = GidEntries.table("""
+        List<GidEntry> offered = GidEntries.table("""
                 0 fe80::1/64 v1 eth0
                 7 10.1.0.5/24 v2 eth0
                 """);
-        byte[] encoded = GidEntry.encode(told);
+        byte[] encoded = GidEntry.encode(offered);
         List<GidEntry> heard = GidEntry.decode(encoded);
         assertEquals("fe80:0:0:0:0:0:0:1 (RoCEv1), 10.1.0.5 (RoCEv2)", GidEntry.list(heard));
         assertEquals(List.of(64, 120), heard.stream().map(GidEntry::networkBits).toList());

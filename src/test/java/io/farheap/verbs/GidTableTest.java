@@ -204,10 +204,10 @@ class GidTableTest {
                         .toList());
         List<GidEntry> all = ethernet(many).candidates("");
         assertEquals(200, all.size());
-        List<GidEntry> told = GidEntry.told(all);
-        assertEquals(GidEntry.MOST_TOLD, told.size());
-        assertEquals(150, told.getFirst().index());
-        assertEquals(0, told.get(1).index());
+        List<GidEntry> offered = GidEntry.offered(all);
+        assertEquals(GidEntry.MOST_OFFERED, offered.size());
+        assertEquals(150, offered.getFirst().index());
+        assertEquals(0, offered.get(1).index());
     }
 
     /** The GIDs of the test's port, and the type of all as the library returns it. */

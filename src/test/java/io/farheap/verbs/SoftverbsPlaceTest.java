@@ -59,7 +59,10 @@ class SoftverbsPlaceTest {
                     peer.pathMtu(),
                     peer.initiatorDepth(),
                     peer.responderResources(),
-                    new SoftverbsPlace(OWN.user() + 1, OWN.host()));
+                    OWN.user() + 1,
+                    OWN.host(),
+                    peer.gids(),
+                    peer.peerGid());
             assertTrue(assertThrows(VerbsException.class, () -> pair.client.queuePair.connect(strangers))
                     .getMessage()
                     .startsWith("cannot reach QP "));

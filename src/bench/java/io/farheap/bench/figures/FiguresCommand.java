@@ -27,8 +27,8 @@ import picocli.CommandLine.Spec;
             "Measure the figures of docs/figures/figures.json, one after the other, and write them into the pages of "
                     + "this checkout.",
             "Each result is stored in docs/figures/json with its command, date, commit and machine. A figure that is "
-                    + "older than 90 days, or than the code that it measures, is marked as old. All take some three "
-                    + "and a half hours.",
+                    + "older than 90 days, or than the code that it measures, is marked as old. All take some four "
+                    + "hours.",
             "If a benchmark fails, or if you end this command by Ctrl-C, the earlier figure stays, and the results "
                     + "that are already stored stay, too: --render writes them into the pages."
         })

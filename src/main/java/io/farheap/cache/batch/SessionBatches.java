@@ -176,9 +176,7 @@ public final class SessionBatches implements RequestPath {
             @Nullable MemorySegment segment,
             Completion completion,
             long token) {
-        if (lanes.fresh()) {
-            moveLost();
-        }
+        moveLost();
         Route route = routes.to(write, address, length);
         if (route == null || route.lane == null) {
             return direct(write, address, length, buffer, local, segment, completion, token);
@@ -235,7 +233,7 @@ public final class SessionBatches implements RequestPath {
      * issued now. Not between the records of a request: they have been counted.
      */
     private void moveLost() {
-        if (!dividing) {
+        if (lanes.fresh() && !dividing) {
             failed.move();
         }
     }
@@ -312,9 +310,7 @@ public final class SessionBatches implements RequestPath {
             long local,
             Completion completion,
             long token) {
-        if (lanes.fresh()) {
-            moveLost();
-        }
+        moveLost();
         if (!engine.issueAtomic(swap, address, compareOrAdd, value, buffer, local, completion, token)) {
             return false;
         }
@@ -333,9 +329,7 @@ public final class SessionBatches implements RequestPath {
             long local,
             Completion completion,
             long token) {
-        if (lanes.fresh()) {
-            moveLost();
-        }
+        moveLost();
         boolean measured = lanes.allUp(length);
         boolean oneSided = measured && choice.oneSided(length);
         if (measured && choice.refuses(length, busy(oneSided))) {
@@ -533,7 +527,7 @@ public final class SessionBatches implements RequestPath {
 
     @Override
     public void resumeHeld() {
-        // A thread that has left a server has told this session so.
+        // A thread that has left a server has notified this session.
         failed.move();
         engine.resumeHeld();
     }

@@ -128,7 +128,7 @@ final class SessionRanges implements AutoCloseable {
     /**
      * Makes calls, and calls the ranges back of which all calls have ended.
      *
-     * @return whether a range was called back; others may be over, too
+     * @return whether a range was called back; others may have ended, too
      */
     boolean poll() {
         makeCalls();

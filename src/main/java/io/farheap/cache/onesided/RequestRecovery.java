@@ -314,7 +314,7 @@ public final class RequestRecovery {
     }
 
     /**
-     * When to {@link #look} again, if nothing is told before.
+     * When to {@link #look} again, if no event comes before.
      *
      * @param now the time of the last look
      */

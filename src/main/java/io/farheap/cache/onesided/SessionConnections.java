@@ -79,7 +79,7 @@ public final class SessionConnections extends SessionLinks<ServerConnection> {
     public void use(RemoteServer server, ServerConnection made) {
         queue.add(server.index(), made.connection());
         recovery.used(server, made);
-        // Another thread may have made it before the link's back-off was over.
+        // Another thread may have made it before the link's back-off had ended.
         recovery.tell();
     }
 

@@ -409,7 +409,7 @@ public final class SessionEngine implements RequestPath {
      * {@linkplain #release turn} has come.
      *
      * @param from the request, as it was in the batch
-     * @param local address of its data in memory; 0 if they are in its segment, or it has none any more
+     * @param local address of its data in memory; 0 if they are in its segment, or the request no longer has data
      * @param before the sequence number of the first request that was issued here after it
      * @param failure what is known about it if its batch was sent, or null
      * @return its place

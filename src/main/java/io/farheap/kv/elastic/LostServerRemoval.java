@@ -3,8 +3,10 @@ package io.farheap.kv.elastic;
 import io.farheap.kv.contract.MapDrain;
 import io.farheap.kv.keeper.MapServers;
 import io.farheap.kv.space.SpaceMemory;
-import java.time.Duration;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
@@ -14,9 +16,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Takes servers out of a map that have joined it and are lost: those without which this process has opened the map, as
- * no process had a lease on them for the map's time. A thread of its own drains one after the other, and begins again
- * if that fails, until they have left. If one answers again before, the process must open the map again, with it. Any
- * thread.
+ * no process had a lease on them for the map's time. A thread of its own drains one after the other, and tries again
+ * with a back-off of 5 s to 2 minutes until they have left. If one answers before, the process must open the map again,
+ * with it; that may fail, so the thread continues to look. Any thread.
  */
 public final class LostServerRemoval implements AutoCloseable {
 
@@ -25,6 +27,9 @@ public final class LostServerRemoval implements AutoCloseable {
     private static final long FIRST_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private static final long AGAIN_NANOS = TimeUnit.SECONDS.toNanos(5);
+    /** Each attempt attaches the server, which a process has a number for from then on. */
+    private static final long MOST_NANOS = TimeUnit.MINUTES.toNanos(2);
+
     private static final long JOIN_MILLIS = 10;
 
     private final String map;
@@ -37,7 +42,10 @@ public final class LostServerRemoval implements AutoCloseable {
     private final long againNanos;
     private @Nullable Thread thread;
     private volatile boolean closed;
-    private volatile boolean answers;
+    /** Those that answered at the last look at them. */
+    private final Set<Integer> answering = ConcurrentHashMap.newKeySet();
+    /** Those of which it was logged that they have been taken out. The removal's thread. */
+    private final Set<Integer> said = new HashSet<>();
 
     /** A way to take one server out. */
     interface LostServerDrain {
@@ -45,7 +53,11 @@ public final class LostServerRemoval implements AutoCloseable {
         /** Whether the server answers, and has the part of the map of this number. */
         boolean answers(String address, int number);
 
-        /** Takes it out. @param progress is called now and then, and ends the drain if it throws */
+        /**
+         * Takes it out, if no process has a lease on it.
+         *
+         * @param progress is called now and then, and ends the drain if it throws
+         */
         MapDrain drain(String address, Consumer<MapDrain> progress);
     }
 
@@ -76,7 +88,7 @@ public final class LostServerRemoval implements AutoCloseable {
 
             @Override
             public MapDrain drain(String address, Consumer<MapDrain> progress) {
-                return drain.drain(address, Duration.ZERO, progress);
+                return drain.drainUnused(address, progress);
             }
         };
     }
@@ -117,21 +129,28 @@ public final class LostServerRemoval implements AutoCloseable {
 
     /** Whether a server answers that was left out, so that the map must be opened again with it. */
     public boolean answers() {
-        return answers;
+        return !answering.isEmpty();
     }
 
     private void run() {
-        long rest = firstNanos;
-        while (hasWorkAfter(rest)) {
-            try {
-                leftOut.forEach(this::remove);
-            } catch (RuntimeException e) {
-                if (!closed) {
-                    LOG.log(System.Logger.Level.DEBUG, "a lost server of a map is not taken out yet; trying again", e);
+        long again = againNanos;
+        for (long rest = firstNanos; hasWorkAfter(rest); rest = again, again = longer(again)) {
+            leftOut.forEach(this::remove);
+        }
+        leftOut.forEach((number, address) -> {
+            if (hasLeft.test(number)) {
+                answering.remove(number);
+                if (said.add(number)) {
+                    // The attempt that took it out failed later, or was another process's.
+                    say(address, "");
                 }
             }
-            rest = againNanos;
-        }
+        });
+    }
+
+    /** The time to rest after the next attempt in vain. */
+    static long longer(long nanos) {
+        return Math.min(2 * nanos, MOST_NANOS);
     }
 
     private boolean hasWorkAfter(long nanos) {
@@ -139,28 +158,45 @@ public final class LostServerRemoval implements AutoCloseable {
         for (long left = nanos; !closed && left > 0; left = until - System.nanoTime()) {
             LockSupport.parkNanos(this, left);
         }
-        return !closed && !answers && leftOut.keySet().stream().anyMatch(number -> !hasLeft.test(number));
+        return !closed && leftOut.keySet().stream().anyMatch(number -> !hasLeft.test(number));
     }
 
+    /** Makes an attempt. One that fails does not keep other servers in the map. */
     private void remove(int number, String address) {
-        if (closed || answers || hasLeft.test(number)) {
+        if (closed || hasLeft.test(number)) {
             return;
         }
-        LostServerDrain drain = drains.get();
-        if (drain.answers(address, number)) {
-            answers = true;
-            found.run();
-            return;
-        }
-        MapDrain drained = drain.drain(address, soFar -> {
-            if (closed) {
-                throw new IllegalStateException("the map is closed");
+        try {
+            LostServerDrain drain = drains.get();
+            if (drain.answers(address, number)) {
+                if (answering.add(number)) {
+                    found.run();
+                }
+                return;
             }
-        });
+            answering.remove(number);
+            MapDrain drained = drain.drain(address, soFar -> {
+                if (closed) {
+                    throw new IllegalStateException("the map is closed");
+                }
+            });
+            said.add(number);
+            say(address, ": " + drained);
+        } catch (RuntimeException | Error e) {
+            if (!closed) {
+                LOG.log(
+                        e instanceof Error ? System.Logger.Level.WARNING : System.Logger.Level.DEBUG,
+                        "a lost server of a map is not taken out yet; trying again",
+                        e);
+            }
+        }
+    }
+
+    private void say(String address, String drained) {
         LOG.log(
                 System.Logger.Level.WARNING,
                 "server " + address + ", which had joined map " + map
-                        + ", was lost, and has been taken out with what it had: " + drained);
+                        + ", was lost, and has been taken out with what it had" + drained);
     }
 
     /** Gives the removal up. Idempotent. */

@@ -22,6 +22,7 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import java.util.function.IntConsumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -79,6 +80,20 @@ public final class ServerDrain {
      * @param progress is called now and then with the totals so far
      */
     public MapDrain drain(String hostPort, Duration within, Consumer<MapDrain> progress) {
+        return drain(hostPort, within, progress, number -> {});
+    }
+
+    /**
+     * Takes a lost server out at once, if no process has a lease on it.
+     *
+     * @throws MapException if one has: then only this process does not reach it
+     */
+    public MapDrain drainUnused(String hostPort, Consumer<MapDrain> progress) {
+        return drain(hostPort, Duration.ZERO, progress, number -> requireUnused(hostPort, number));
+    }
+
+    /** @param may throws, given the server's number, if the server must stay; asked while no memory changes */
+    private MapDrain drain(String hostPort, Duration within, Consumer<MapDrain> progress, IntConsumer may) {
         int away = away(hostPort);
         MapServer leaving = away >= 0 || servers.goesWithout(hostPort) ? null : find(hostPort);
         int number = leaving == null ? away : leaving.number();
@@ -89,7 +104,7 @@ public final class ServerDrain {
             throw new IllegalArgumentException("server " + hostPort + " is not one of the map's any more");
         }
         try (ServerEvacuation objects = new ServerEvacuation(servers.remote(), space, number, sessions)) {
-            takeOut(hostPort, leaving, number, objects, within, progress);
+            takeOut(hostPort, leaving, number, objects, within, progress, may);
             endSpace(hostPort, leaving);
             return objects.done();
         }
@@ -124,21 +139,29 @@ public final class ServerDrain {
             int number,
             ServerEvacuation objects,
             Duration within,
-            Consumer<MapDrain> progress) {
+            Consumer<MapDrain> progress,
+            IntConsumer may) {
         memory.change(before -> {
+            boolean lost = isLost(leaving);
             if (before.hasLeft(number)) {
+                if (lost) {
+                    // Another process has taken it out meanwhile.
+                    return before;
+                }
                 throw new IllegalArgumentException("server " + hostPort + " has left the map already");
             }
-            boolean lost = isLost(leaving);
             if (lost) {
                 requireSilent(hostPort, number);
             }
+            may.accept(number);
             try {
                 empty(objects, leaving, TimeUnit.NANOSECONDS.convert(within), progress);
             } catch (Throwable e) {
                 takeBack(leaving, e);
                 throw e;
             }
+            // A process may have opened the map with the server while its objects were looked for.
+            may.accept(number);
             if (leaving != null && !lost) {
                 // Before the growth is recorded: a process that learned late of the leave would store objects that
                 // others cannot find.
@@ -163,8 +186,23 @@ public final class ServerDrain {
                 + "drain it as one that is not lost");
     }
 
+    /** Refuses a server that another process uses: only this one does not reach it. */
+    private void requireUnused(String hostPort, int number) {
+        MapServiceClient first = servers.first().line();
+        boolean unused = keeper.<Boolean>ask(
+                first,
+                () -> first.with(1, number).call(MapCalls.AWAY, 2)
+                        ? Optional.of(first.reply(1) != 0)
+                        : Optional.empty());
+        if (!unused) {
+            throw new MapException("server " + hostPort + " does not answer here, and a process that has the map open "
+                    + "uses it, or has done so a short time ago: it stays in the map until none has reached it for the "
+                    + "map's time");
+        }
+    }
+
     /** Whether a server answers, and has the part of the map of this number. */
-    boolean answers(String hostPort, int number) {
+    public boolean answers(String hostPort, int number) {
         AtomicInteger there = new AtomicInteger(-1);
         try {
             servers.apart(hostPort, server -> {

@@ -26,8 +26,8 @@ public final class KnownEditions {
      * @param began how many growths it began with
      * @param growths how many it has now
      * @param gone servers of it that are gone for good
-     * @param drained those of the servers that have left which did so as they were told to: some process that has not
-     *     heard of that may still count them, so they count among those of which more than half must answer
+     * @param drained those of the servers that have left that were drained: some process that has not heard of that may
+     *     still count them, so they count among those of which more than half must answer
      */
     public record Edition(long number, long id, long retired, int began, int growths, long gone, long drained) {
 

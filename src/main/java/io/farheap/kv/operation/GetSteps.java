@@ -167,6 +167,7 @@ public final class GetSteps implements RequestSteps {
                 return;
             }
             records.missed(bucket, operations.hash[place]);
+            pointers.asked(operations.hash[place], SlotWord.EMPTY);
             ending.end(place, KvStatus.ABSENT);
             return;
         }
@@ -208,6 +209,7 @@ public final class GetSteps implements RequestSteps {
     }
 
     private void found(int place) {
+        pointers.asked(operations.hash[place], operations.word[place]);
         ObjectMetadata known = records.accessed(
                 operations.hash[place],
                 operations.bucket(place),
@@ -334,7 +336,10 @@ public final class GetSteps implements RequestSteps {
 
     private void takenOut(int place) {
         switch (takeOut.end(place)) {
-            case StaleObjectRemoval.DONE -> ending.end(place, KvStatus.ABSENT);
+            case StaleObjectRemoval.DONE -> {
+                pointers.asked(operations.hash[place], SlotWord.EMPTY);
+                ending.end(place, KvStatus.ABSENT);
+            }
             case StaleObjectRemoval.GOES_ON -> {}
             default -> readBucket(place);
         }

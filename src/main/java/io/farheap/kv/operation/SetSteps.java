@@ -456,7 +456,7 @@ abstract class SetSteps implements RequestSteps {
             updated(place);
             return;
         }
-        if (operations.step[place] == REPLACED) {
+        if (operations.step[place] == REPLACED || operations.step[place] == WINNER) {
             // The block may be another key's. The slot says so, or the bucket has the key elsewhere.
             operations.isOver(place, RequestColumns.REFUSED);
             lookAnew(place);

@@ -26,7 +26,8 @@ import org.jspecify.annotations.Nullable;
  * before its slot was asked, by this process's clock, and blocks need no marks for it, as its values may be so old. It
  * gives no value that this process has replaced or deleted: a change that has ended drops what the cache has of the key
  * and is not the change's own, and from then on nothing is kept that was asked before, in its set of entries. For that
- * keeping and dropping exclude each other in such a cache, by a word in each set; finding does not.
+ * keeping and dropping exclude each other in such a cache, by a word in each set; finding does not. A get that asks the
+ * slot drops a pointer to any other word, so gets one after the other never go back to an older value.
  *
  * <p>Off-heap and bounded; a page takes memory from its first entry on. Sets of {@link #WAYS} entries, whose heads are
  * in one cache line, so a key that is not known costs one. An entry is of a pointer, or of a key that a get has found
@@ -117,6 +118,10 @@ public final class PointerCache implements AutoCloseable {
     private volatile long heldUntil;
 
     private volatile boolean stopped;
+    /** Whether nothing is kept yet, if pointers count for a time, and before which time nothing is; 0: no time. */
+    private volatile boolean waiting;
+
+    private volatile long notBefore;
 
     /**
      * Makes a cache; one that keeps no pointers, and a warning, if this process cannot have the memory.
@@ -173,6 +178,20 @@ public final class PointerCache implements AutoCloseable {
     /** The time to keep a pointer with, before its slot is asked; 0 if none counts for a time. */
     public long time() {
         return mostAgeNanos == 0 ? 0 : clock.getAsLong();
+    }
+
+    /**
+     * Another cache of this process is still used, by requests that do not know this one: until {@link #isAlone} this
+     * one keeps no pointers that count for a time, as those requests may change what they lead to.
+     */
+    public void besideAnother() {
+        waiting = true;
+    }
+
+    /** The other cache's requests execute nothing any more. What was asked before they ended is never kept. */
+    public void isAlone() {
+        notBefore = time() | 1;
+        waiting = false;
     }
 
     /** How many pointers there is room for. */
@@ -386,46 +405,52 @@ public final class PointerCache implements AutoCloseable {
      */
     public void keep(long hash, long word, int slot, boolean expires, long era, long asked, ObjectMetadata accesses) {
         MemorySegment all = entries;
-        if (!mayKeep(all, hash, asked)) {
+        if (!lock(all, hash)) {
             return;
         }
-        long entry = entry(all, hash);
-        if (entry == NONE) {
-            entry = take(all, hash);
+        try {
+            long entry = entry(all, hash);
+            if (!mayKeep(all, entry, hash, asked)) {
+                return;
+            }
+            if (entry == NONE) {
+                entry = take(all, hash);
+            }
+            if (entry != NONE) {
+                write(all, entry, accesses);
+                all.set(JAVA_INT, entry + USED, Math.max(NOT_USED + 1, all.get(JAVA_INT, entry + USED)));
+                keep(all, entry, hash, word, seen(slot, expires, era, asked));
+            }
+        } finally {
+            unlock(all, hash);
         }
-        if (entry != NONE) {
-            write(all, entry, accesses);
-            all.set(JAVA_INT, entry + USED, Math.max(NOT_USED + 1, all.get(JAVA_INT, entry + USED)));
-            keep(all, entry, hash, word, seen(slot, expires, era, asked));
-        }
-        unlock(all, hash);
     }
 
     /**
-     * Whether something may be kept that was asked at this time; then {@link #unlock} must follow. If another thread
-     * changes the set, it may not: the next get keeps it.
+     * Lets no other thread keep or drop pointers of a key's set until {@link #unlock}, if pointers count for a time.
+     *
+     * @return false if another thread does: then nothing is kept, as the next get keeps it
      */
-    private boolean mayKeep(MemorySegment all, long hash, long asked) {
+    private boolean lock(MemorySegment all, long hash) {
+        return mostAgeNanos == 0 || all.byteSize() == 0 || LOCKS.compareAndSet(all, set(hash) + LOCK, 0, 1);
+    }
+
+    /** Whether a pointer may be kept whose slot was asked at this time. With the set's lock. */
+    private boolean mayKeep(MemorySegment all, long entry, long hash, long asked) {
         if (mostAgeNanos == 0 || all.byteSize() == 0) {
             return true;
         }
-        long set = set(hash);
-        if (!LOCKS.compareAndSet(all, set + LOCK, 0, 1)) {
-            return false;
-        }
-        long floor = floor(all, set);
-        long entry = entry(all, hash);
-        // What was asked later may be newer.
-        boolean newer = entry != NONE
-                && (seenAt(all.get(JAVA_LONG, rest(entry) + SEEN)) - (asked >>> TIME_UNIT_SHIFT) - 1 & TIME_MASK)
-                        < TIME_MASK / 2
-                && isWhole(all, entry, hash);
+        long floor = floor(all, set(hash));
         // At the same moment of a coarse clock it may have been asked before.
-        if (newer || floor != 0 && asked - floor <= 0) {
-            unlock(all, hash);
+        boolean before = notBefore != 0 && asked - notBefore <= 0 || floor != 0 && asked - floor <= 0;
+        if (waiting || before) {
             return false;
         }
-        return true;
+        // What was asked later may be newer.
+        return entry == NONE
+                || !isWhole(all, entry, hash)
+                || (seenAt(all.get(JAVA_LONG, rest(entry) + SEEN)) - (asked >>> TIME_UNIT_SHIFT) - 1 & TIME_MASK)
+                        >= TIME_MASK / 2;
     }
 
     private static boolean isWhole(MemorySegment all, long entry, long hash) {
@@ -465,10 +490,18 @@ public final class PointerCache implements AutoCloseable {
                 Thread.onSpinWait();
             }
         }
-        // 0: there was no change.
-        long now = clock.getAsLong() | 1;
-        all.set(JAVA_INT, set + FLOOR_LOW, (int) now);
-        all.set(JAVA_INT, set + FLOOR_HIGH, (int) (now >>> Integer.SIZE));
+        try {
+            long now = clock.getAsLong() | 1;
+            all.set(JAVA_INT, set + FLOOR_LOW, (int) now);
+            all.set(JAVA_INT, set + FLOOR_HIGH, (int) (now >>> Integer.SIZE));
+            dropOthers(all, hash, own);
+        } finally {
+            unlock(all, hash);
+        }
+    }
+
+    private void dropOthers(MemorySegment all, long hash, long own) {
+        long set = set(hash);
         // Two threads that note a key at a time may give it two entries; and an entry that another key has taken may
         // still have this one's pointer, and be this one's again.
         for (long entry = set; entry < set + WAYS * HEAD_BYTES; entry += HEAD_BYTES) {
@@ -476,7 +509,19 @@ public final class PointerCache implements AutoCloseable {
                 all.set(JAVA_LONG, rest(entry) + CHECK, 0);
             }
         }
-        unlock(all, hash);
+    }
+
+    /**
+     * A get has found this word in the key's slot. If pointers count for a time, one to another word is not found from
+     * now on, as the value of that is older.
+     *
+     * @param word {@link SlotWord#EMPTY}: the key has no slot
+     */
+    public void asked(long hash, long word) {
+        MemorySegment all = entries;
+        if (mostAgeNanos > 0 && all.byteSize() > 0) {
+            dropOthers(all, hash, word);
+        }
     }
 
     private static void keep(MemorySegment all, long entry, long hash, long word, long seen) {
@@ -511,14 +556,17 @@ public final class PointerCache implements AutoCloseable {
     /** As {@link #keep} with the accesses that were noted, if the key is still known. It counts as no use of it. */
     public void keepNoted(long hash, long word, int slot, boolean expires, long era, long asked) {
         MemorySegment all = entries;
-        if (!mayKeep(all, hash, asked)) {
+        if (!lock(all, hash)) {
             return;
         }
-        long entry = entry(all, hash);
-        if (entry != NONE) {
-            keep(all, entry, hash, word, seen(slot, expires, era, asked));
+        try {
+            long entry = entry(all, hash);
+            if (entry != NONE && mayKeep(all, entry, hash, asked)) {
+                keep(all, entry, hash, word, seen(slot, expires, era, asked));
+            }
+        } finally {
+            unlock(all, hash);
         }
-        unlock(all, hash);
     }
 
     private static void read(MemorySegment all, long entry, ObjectMetadata into) {

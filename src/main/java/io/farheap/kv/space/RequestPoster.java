@@ -392,6 +392,10 @@ public final class RequestPoster {
             }
             return;
         }
+        if (naming && operations.lost[place]) {
+            // The new block cannot be written: the old one is not marked for that.
+            return;
+        }
         RemoteRegion blocks = space.regionOf(SlotWord.place(expected));
         // In between no other thread can replace a connection.
         queue.enter();

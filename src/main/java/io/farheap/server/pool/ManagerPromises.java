@@ -18,7 +18,7 @@ public final class ManagerPromises {
     private static final int UNKNOWN = -1;
 
     private final LongSupplier nanos;
-    private int told = UNKNOWN;
+    private int answered = UNKNOWN;
     /** Whether the last report that was made wants nothing back, or none was made. */
     private boolean calm = true;
     /** Whether regions wait for the manager's answer, and since when. */
@@ -38,7 +38,7 @@ public final class ManagerPromises {
      * @param promised how many regions are promised and not taken
      */
     public synchronized void said(int promised) {
-        told = calm ? UNKNOWN : promised;
+        answered = calm ? UNKNOWN : promised;
     }
 
     /**
@@ -49,7 +49,7 @@ public final class ManagerPromises {
     public synchronized void reports(int wanted) {
         calm = wanted == 0;
         if (calm) {
-            told = UNKNOWN;
+            answered = UNKNOWN;
             waits = false;
         }
     }
@@ -60,8 +60,8 @@ public final class ManagerPromises {
      * @param shown how many are promised by the grants that were shown
      */
     public synchronized int keep(int shown) {
-        if (told != UNKNOWN) {
-            return told;
+        if (answered != UNKNOWN) {
+            return answered;
         }
         long now = nanos.getAsLong();
         if (!waits) {

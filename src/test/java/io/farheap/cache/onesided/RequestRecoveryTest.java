@@ -20,9 +20,9 @@ class RequestRecoveryTest {
             RemoteServer.class.getClassLoader(), new Class<?>[] {RemoteServer.class}, (_, _, _) -> null);
 
     private final AtomicInteger made = new AtomicInteger();
-    private final Semaphore told = new Semaphore(0);
+    private final Semaphore wakes = new Semaphore(0);
     private long now;
-    private final RequestRecovery recovery = new RequestRecovery(0, () -> now, told::release);
+    private final RequestRecovery recovery = new RequestRecovery(0, () -> now, wakes::release);
 
     RequestRecoveryTest() {
         recovery.maker(to -> made.incrementAndGet());
@@ -33,7 +33,7 @@ class RequestRecoveryTest {
         int before = made.get();
         recovery.miss(server);
         recovery.look(now);
-        told.acquireUninterruptibly();
+        wakes.acquireUninterruptibly();
         assertEquals(before + 1, made.get());
         recovery.look(now);
     }

@@ -116,6 +116,7 @@ final class MapModel {
                         }
                     }
                 }
+                case SWAP_BY_POINTER -> findSlotsOfPointer(first);
                 case STAMP -> {
                     if (!turn.operation().kind().stores() || turn.freeBlock() != ClientTurn.NONE) {
                         found(first);
@@ -128,6 +129,14 @@ final class MapModel {
                 }
                 default -> found(first);
             }
+        }
+    }
+
+    /** If no slot has the pointer's word any more, it was of any. */
+    private void findSlotsOfPointer(int first) {
+        int slots = turn.slotWith(turn.get(ModelState.WORD)) == ClientTurn.NONE ? scenario.slots : 1;
+        for (int slot = 0; slot < slots; slot++) {
+            found(first | slot);
         }
     }
 

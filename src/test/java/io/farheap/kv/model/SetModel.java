@@ -52,7 +52,7 @@ final class SetModel implements OperationModel {
     public void access(int choice) {
         switch (turn.step()) {
             case STAMP -> turn.stamped();
-            case SWAP_BY_POINTER -> swapByPointer();
+            case SWAP_BY_POINTER -> swapByPointer(choice);
             case TAKE_OUT -> takeOut();
             case CANDIDATE -> candidate(choice != 0);
             case PROBE -> probe();
@@ -183,10 +183,13 @@ final class SetModel implements OperationModel {
     /**
      * The word may be in one slot at most, which is the pointer's: it has not come back in the era, so it has not come
      * back in another slot either.
+     *
+     * @param choice the pointer's slot, if none has the word
      */
-    private void swapByPointer() {
+    private void swapByPointer(int choice) {
         int word = turn.get(ModelState.WORD);
-        int slot = Math.max(0, turn.slotWith(word));
+        int found = turn.slotWith(word);
+        int slot = found == ClientTurn.NONE ? choice : found;
         turn.put(ModelState.SLOT, slot);
         switch (turn.swap(slot, word, turn.get(ModelState.OWN))) {
             case NOT_YET -> {}

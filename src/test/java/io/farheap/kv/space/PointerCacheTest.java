@@ -2,12 +2,16 @@ package io.farheap.kv.space;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.kv.format.SlotWord;
 import io.farheap.kv.policy.ObjectMetadata;
 import io.farheap.memory.PrivateMemory;
 import io.farheap.posix.PosixException;
+import io.farheap.testing.TestDevice;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -23,6 +27,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class PointerCacheTest {
 
     private static final long ERA = 7;
+    private static final int CHANGES = 100_000;
+    private static final Duration PATIENCE = Duration.ofMillis(TestDevice.patience(30_000));
 
     private final PointerCache pointers = new PointerCache(64);
     private final PointerCache.Found found = new PointerCache.Found();
@@ -323,6 +329,78 @@ class PointerCacheTest {
         }
     }
 
+    /** A get that has asked the slot has found no slot, a value in pieces, or a block that is marked. */
+    @Test
+    void aGetThatFindsAnotherWordEndsThePointer() {
+        now = 5 * UNIT;
+        try (PointerCache cache = new PointerCache(4, MOST_AGE, () -> now)) {
+            for (int key = 1; key <= 4; key++) {
+                cache.keep(key, word(9 + key), 0, false, ERA, cache.time(), object);
+            }
+            cache.asked(1, word(10));
+            assertTrue(cache.find(1, ERA, found));
+            cache.asked(1, word(20));
+            assertFalse(cache.find(1, ERA, found));
+            cache.asked(2, SlotWord.EMPTY);
+            assertFalse(cache.find(2, ERA, found));
+            assertTrue(cache.find(3, ERA, found));
+            now += UNIT;
+            cache.keep(1, word(20), 0, false, ERA, cache.time(), object);
+            assertTrue(cache.find(1, ERA, found));
+        }
+        pointers.keep(1, word(9), 0, false, ERA, object);
+        pointers.asked(1, SlotWord.EMPTY);
+        assertTrue(pointers.find(1, ERA, found), "an exact pointer counts until its block is marked");
+    }
+
+    /** A map that is opened again has two caches for some time, and a change ends the pointers of one of them. */
+    @Test
+    void nothingIsKeptThatWasAskedBesideAnotherCache() {
+        now = -3 * UNIT;
+        try (PointerCache cache = bounded()) {
+            cache.besideAnother();
+            long asked = cache.time();
+            cache.keep(1, word(9), 0, false, ERA, asked, object);
+            assertFalse(cache.find(1, ERA, found));
+            now += UNIT;
+            cache.isAlone();
+            cache.keep(1, word(9), 0, false, ERA, asked, object);
+            cache.keep(1, word(9), 0, false, ERA, cache.time(), object);
+            assertFalse(cache.find(1, ERA, found));
+            now += 2;
+            cache.keep(1, word(9), 0, false, ERA, cache.time(), object);
+            assertTrue(cache.find(1, ERA, found));
+        }
+        pointers.besideAnother();
+        pointers.keep(1, word(9), 0, false, ERA, object);
+        assertTrue(pointers.find(1, ERA, found), "a change marks the block of an exact pointer");
+    }
+
+    /** An error in a thread that has the lock of a set, as of a stack that is too deep. */
+    @Test
+    void aThreadThatFailsLocksNoOtherOut() {
+        AtomicBoolean fails = new AtomicBoolean();
+        try (PointerCache cache = new PointerCache(4, MOST_AGE, () -> {
+            if (fails.get()) {
+                throw new StackOverflowError("in a test");
+            }
+            now += UNIT;
+            return now;
+        })) {
+            fails.set(true);
+            assertThrows(StackOverflowError.class, () -> cache.changed(1, word(9)));
+            fails.set(false);
+            assertTimeoutPreemptively(PATIENCE, () -> cache.changed(1, word(9)));
+            long asked = cache.time();
+            assertThrows(NullPointerException.class, () -> cache.keep(1, word(9), 0, false, ERA, asked, noObject()));
+            assertTimeoutPreemptively(PATIENCE, () -> cache.changed(1, word(9)));
+        }
+    }
+
+    private static ObjectMetadata noObject() {
+        return null;
+    }
+
     /**
      * One thread changes a key, and then finds no word that is older than its change, whatever others keep that have
      * asked before. The words are the times at which they were in the slot.
@@ -338,15 +416,17 @@ class PointerCacheTest {
             for (int i = 0; i < readers.length; i++) {
                 readers[i] = new Thread(() -> {
                     ObjectMetadata accesses = new ObjectMetadata();
-                    while (!over.get()) {
+                    for (int n = 0; !over.get(); n++) {
                         long asked = cache.time();
                         long seen = slot.get();
                         cache.keep(1, word((int) seen), 0, false, ERA, asked, accesses);
+                        // The entries of the only set change hands.
+                        cache.note(2 + n % 8);
                     }
                 });
                 readers[i].start();
             }
-            for (int change = 1; change <= 100_000; change++) {
+            for (int change = 1; change <= CHANGES; change++) {
                 long asked = cache.time();
                 slot.set(change);
                 cache.keepNoted(1, word(change), 0, false, ERA, asked);
@@ -359,6 +439,10 @@ class PointerCacheTest {
             for (Thread reader : readers) {
                 reader.join();
             }
+            for (int i = 0; i < 32 && !cache.find(1, ERA, found); i++) {
+                cache.keep(1, word(CHANGES), 0, false, ERA, cache.time(), object);
+            }
+            assertTrue(cache.find(1, ERA, found), "no lock is left");
         }
         assertEquals(0, wrong);
     }

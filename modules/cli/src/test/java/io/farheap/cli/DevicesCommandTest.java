@@ -37,14 +37,14 @@ class DevicesCommandTest {
                         + "acknowledgement time-out 14, retries 6\n"),
                 listed);
         assertTrue(run("--gid", "eth77").contains("    connections: cannot be made: eth77 names no GID of port 1 of "));
-        StringWriter told = new StringWriter();
+        StringWriter errors = new StringWriter();
         assertNotEquals(
                 0,
                 Main.commandLine()
                         .setOut(new PrintWriter(new StringWriter()))
-                        .setErr(new PrintWriter(told))
+                        .setErr(new PrintWriter(errors))
                         .execute("devices", "--retries=-1"));
-        assertTrue(told.toString().contains("--retries -1: it must be at least 0"), told.toString());
+        assertTrue(errors.toString().contains("--retries -1: it must be at least 0"), errors.toString());
     }
 
     @Test

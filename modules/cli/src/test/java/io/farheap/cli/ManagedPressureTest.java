@@ -166,9 +166,8 @@ class ManagedPressureTest {
                 assertEquals(REGIONS - REGIONS / 4, regionsOn(cache, pressed));
                 assertEquals(REGIONS / 4, regionsOn(cache, other));
                 check(session, buffer);
-                await(
-                        "the manager knows that no more are wanted",
-                        () -> client.servers().stream().allMatch(server -> server.wantedRegions() == 0));
+                await("the manager knows that no more are wanted", () -> client.servers().stream()
+                        .allMatch(server -> server.wantedRegions() == 0));
                 machine.othersHave(0);
                 await("they are free again", () -> pressed.description().freeRegions() == REGIONS / 4);
                 check(session, buffer);

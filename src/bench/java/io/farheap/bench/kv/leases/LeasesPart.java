@@ -146,7 +146,7 @@ public final class LeasesPart {
             sides.add(whole().withoutReports(NO_REPORTS));
             sides.add(whole().withWrittenReports(WRITTEN_REPORTS));
             List<LeaseFigures> figures = play(servers, sides, workload, gets == USUAL_GETS);
-            // Random replacement needs no leases, so it has the objects of the side that has none.
+            // Random replacement needs no leases, so it has the objects of the side without leases.
             double held = figures.getFirst().median("held");
             double[] random = randomHits(workload, (int) held, Rotation.turns(sides.size(), plays));
             putRandom("policies", workload, held, random);

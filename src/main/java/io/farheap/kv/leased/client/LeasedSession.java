@@ -167,7 +167,7 @@ public final class LeasedSession implements EngineSession {
     private int newServer;
 
     private int fullServer;
-    /** The server that is told of the ring of reports, or {@link #NO_SERVER}. */
+    /** The server to which a call announces the ring of reports, or {@link #NO_SERVER}. */
     private int toldServer = NO_SERVER;
 
     private boolean reporting;

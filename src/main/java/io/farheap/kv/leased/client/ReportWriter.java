@@ -19,7 +19,7 @@ final class ReportWriter {
     /** It has no ring: reports are sent. */
     private static final int REFUSED = 2;
 
-    /** After so many looks at a ring that is full, the server is told of it again: the thread that knew may be gone. */
+    /** After so many looks at a full ring, a call announces it again: the thread that knew it may have ended. */
     private static final int MOST_LOOKS = 64;
 
     /** After so many reports that were sent, a server that had no ring is asked for one again. */
@@ -72,7 +72,7 @@ final class ReportWriter {
         return !areas.writesReports() || state[server] == REFUSED;
     }
 
-    /** Whether the server is to be told of the ring. */
+    /** Whether a call has to announce the ring to the server. */
     boolean isNew(int server) {
         return state[server] == NEW;
     }
@@ -129,7 +129,7 @@ final class ReportWriter {
         return written[server];
     }
 
-    /** The server has answered the call that told it of the ring. Reports that wait there are merged now. */
+    /** The server has answered the call that announces the ring. Reports that wait there are merged now. */
     void answered(int server, boolean accepted) {
         if (accepted) {
             state[server] = MERGES;

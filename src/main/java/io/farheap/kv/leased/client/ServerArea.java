@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The area of a process at one server. A thread of its own asks the server for the region, so no session waits for a
- * server that does not answer. Who waits for a part has it in the order of asking, as long as it asks: a short value
- * does not take what a long one waits for. Thread-safe.
+ * server that does not answer. Requests get their parts in the order in which they asked, as long as they ask: a short
+ * value does not take the room that a long one waits for. Thread-safe.
  */
 final class ServerArea {
 

@@ -42,7 +42,7 @@ public final class ShardEditions {
      *
      * @param before the directory that it follows
      * @param lost the servers that are lost in it, and those that have left, a bit for each of the first 64
-     * @param told the servers that answer, and leave by it as others use them no more already
+     * @param told the servers that answer, and leave by it since others use an edition without them
      * @param missing those of the lost ones of which no server has known that
      * @param asked the numbers of the servers that are sealed for it and take it, in their order
      * @param number that it has
@@ -110,7 +110,7 @@ public final class ShardEditions {
         KnownEditions left = editions.without(decided);
         Edition base = left.base();
         ShardDirectory before = of(left, base).directory;
-        // A process that has ended had some servers take an edition without these, and others use them: they are told.
+        // A process that has ended had some servers take an edition without these: they take the next one, and leave.
         long told = decided & reached() & ~before.retired();
         long lost = ~told
                 & (before.retired()

@@ -121,7 +121,7 @@ public final class ShardLines implements AutoCloseable {
      *
      * @param lost the servers that do not answer, with those that have left
      * @param now whether they need not have been lost for the map's time
-     * @param leaving the servers that leave because they are told to
+     * @param leaving the servers that answer, and leave
      * @param id of the edition that the server was in when it was asked
      * @return whether a process that has the map open says that the servers are lost
      */
@@ -159,7 +159,7 @@ public final class ShardLines implements AutoCloseable {
     static void install(List<MapServiceClient> servers, long number, long id, ShardDirectory next)
             throws BusyException {
         long deadline = System.nanoTime() + RELEASE_NANOS;
-        // All are told again until all have done it: a seal ends without a step in time.
+        // All are asked again until all have done it: a seal ends without a step in time.
         for (boolean settled = false; !settled; ) {
             settled = true;
             for (MapServiceClient line : servers) {

@@ -26,8 +26,8 @@ public final class ShardCalls {
      */
     public static final int EDITION = FIRST_CALL + 2;
     /**
-     * [space, lost, now, leaving, id]: the process is about to change the map's servers, and these are lost, with those
-     * that have left; others leave, as they are told to; a bit for each of the first 64. No other process may, and none
+     * [space, lost, now, leaving, id]: the process is about to change the map's servers: these are lost, with those
+     * that have left, and others answer, and leave; a bit for each of the first 64. No other process may, and none
      * registers, until it calls {@link #INSTALL} or {@link #UNSEAL}, or ends, or makes none of these calls, nor
      * {@link #RELEASE} and {@link #NAME}, for 6 s. Now: whether it need not be the map's time since all processes have
      * lost them. Reply: [status, 1 if a process has the map open, 0 if none does, so that none has lost them]. The
@@ -38,7 +38,7 @@ public final class ShardCalls {
     public static final int UNSEAL = FIRST_CALL + 4;
     /**
      * [space, number, id, n, 0, changes...]: the next edition, whose ranges of hashes the server's shards have, after
-     * it was told by {@link #RELEASE}.
+     * {@link #RELEASE} has announced it.
      */
     public static final int INSTALL = FIRST_CALL + 5;
     /**

@@ -34,7 +34,7 @@ public final class ShardDirectory {
 
         /** In place of shards: the server is lost. */
         public static final int LOST = 0;
-        /** In place of shards: the server has left, as it was told to. */
+        /** In place of shards: the server was drained. */
         public static final int LEFT = -1;
 
         /** The change as a word, which {@link #of} reads. */
@@ -296,7 +296,7 @@ public final class ShardDirectory {
         return bits;
     }
 
-    /** Those of these servers that have left as they were told to. */
+    /** Those of these servers that were drained. */
     public long drained() {
         long bits = 0;
         for (Change each : changes) {

@@ -66,7 +66,7 @@ final class LeaseTerms {
         return marked * MOST_SHARE < all;
     }
 
-    /** All that could be evicted is leased: no lease is given until the longest one that was given is over. */
+    /** All that could be evicted is leased: no lease is given until the longest one that was given has ended. */
     void exhausted(long now) {
         noneUntil = now + longestNanos;
     }

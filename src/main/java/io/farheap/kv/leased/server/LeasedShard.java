@@ -184,7 +184,7 @@ final class LeasedShard {
      * @param operation of {@link LeasedCalls}, that has a key
      * @param request holds a request from {@code from} on whose lengths have been checked
      * @param hash of the key
-     * @param value the pieces of the value, all of which were {@linkplain #stage copied}; has none any more when this
+     * @param value the pieces of the value, all of which were {@linkplain #stage copied}; it is empty when this
      *     returns. Null if the value needs none
      * @param answer is filled
      */

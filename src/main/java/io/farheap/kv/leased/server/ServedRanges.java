@@ -84,7 +84,7 @@ final class ServedRanges {
         }
     }
 
-    /** The shards have the ranges of this directory. They have none that it has not, and have dropped these. */
+    /** The shards have the ranges of this directory, and have dropped all others. */
     void serve(ShardDirectory next) {
         int[] index = indexes(next);
         state = new State(state.number, index, index);

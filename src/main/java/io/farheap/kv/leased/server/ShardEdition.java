@@ -221,7 +221,7 @@ final class ShardEdition {
      *
      * @param lost the servers that do not answer it, and those that have left; a bit for each of the first 64
      * @param atOnce whether they need not have been lost for the map's time
-     * @param leaving the servers that leave because they are told to, a bit for each of the first 64
+     * @param leaving the servers that answer, and leave, a bit for each of the first 64
      * @param editionId of the edition that the process believes this server to be in
      * @return a status of {@link MapCalls}: BUSY if it is in another one
      */

@@ -97,7 +97,7 @@ class ShardDirectoryTest {
         assertEquals(4 * SHARDS_OF_EACH, again.shard(4, 0));
     }
 
-    /** Every server computes it, from what it was told. */
+    /** Every server computes it, from the changes that it received. */
     @Test
     void theChangesSayAll() {
         ShardDirectory changed =

@@ -9,7 +9,7 @@ enum ShardRule {
     MARKS_BEFORE_ANSWERS,
     /** A block that is marked never says live again within its incarnation. */
     MARKS_STAY,
-    /** A block's bytes stay until its leases are over. */
+    /** A block's bytes stay until its leases have ended. */
     LEASES_ARE_KEPT,
     /** No incarnation comes back at a place. */
     INCARNATIONS_GROW,

@@ -49,6 +49,10 @@ class ShardThreadTest {
     private final PutOffCalls calls = new PutOffCalls(() -> wake.run());
     /** Calls that were given back. */
     private final List<HandedCall> returned = new ArrayList<>();
+    /** The caller's region, which has a value, or a ring of reports, at its begin. */
+    private final MemorySegment area = Arena.ofAuto().allocate(REGION, 4096);
+
+    private final RegionHolders holders = new RegionHolders(area, REGION, 1);
 
     private ShardThread first;
     private ShardThread second;
@@ -149,12 +153,12 @@ class ShardThreadTest {
         return call;
     }
 
-    private static void hold(RegionHolders holders) {
+    private void hold() {
         new HeldRegions(holders, LEASE, "client").hold(0);
     }
 
     /** A set of a value that is in a region of the caller's. */
-    private HandedCall setInArea(RegionHolders holders, MemorySegment area, int bytes, int count) {
+    private HandedCall setInArea(int bytes, int count) {
         HandedCall call = call(LeasedCalls.SET, count);
         MemorySegment request = MemorySegment.ofArray(new byte[LeasedCalls.KEY + 8 + LeasedCalls.AREA_BYTES]);
         MemorySegment.copy(call.request, 0, request, 0, LeasedCalls.KEY + 8);
@@ -170,10 +174,8 @@ class ShardThreadTest {
     /** The shard's thread copies a value from the caller's region, as long as the caller holds it. */
     @Test
     void aHandedCallHasItsValueInTheCallersRegion() {
-        MemorySegment area = Arena.ofAuto().allocate(REGION, 4096);
-        RegionHolders holders = new RegionHolders(area, REGION, 1);
-        hold(holders);
-        HandedCall set = setInArea(holders, area, 40_000, 1);
+        hold();
+        HandedCall set = setInArea(40_000, 1);
         owner(set).hand(set);
         owner(set).run(false);
         assertTrue(calls.takeAnswer());
@@ -181,7 +183,7 @@ class ShardThreadTest {
         assertNull(set.held, "the call can be used again");
         HandedCall delete = call(LeasedCalls.DELETE, 2);
         owner(delete).hand(delete);
-        HandedCall late = setInArea(holders, area, 40_000, 3);
+        HandedCall late = setInArea(40_000, 3);
         owner(late).hand(late);
         holders.clear(0);
         owner(late).run(false);
@@ -193,12 +195,10 @@ class ShardThreadTest {
     /** The part of the area was another request's when its call came: each call stores its own value, or none, once. */
     @Test
     void aLateCallFindsAnotherRequestsValue() {
-        MemorySegment area = Arena.ofAuto().allocate(REGION, 4096);
-        RegionHolders holders = new RegionHolders(area, REGION, 1);
-        hold(holders);
-        HandedCall late = setInArea(holders, area, 40_000, 1);
+        hold();
+        HandedCall late = setInArea(40_000, 1);
         area.set(JAVA_BYTE, 5, (byte) 1);
-        HandedCall next = setInArea(holders, area, 40_000, 2);
+        HandedCall next = setInArea(40_000, 2);
         carryOut(late);
         assertEquals(0, shards.totals().objects());
         carryOut(next);
@@ -206,22 +206,20 @@ class ShardThreadTest {
         long version = stored(next).version;
         // The late WRITE comes, and the late call again: it was answered, and its client has sent it as another one.
         area.set(JAVA_BYTE, 5, (byte) 0);
-        carryOut(setInArea(holders, area, 40_000, 1));
+        carryOut(setInArea(40_000, 1));
         assertEquals(version, stored(next).version);
-        carryOut(setInArea(holders, area, 40_000, 3));
+        carryOut(setInArea(40_000, 3));
         assertTrue(stored(next).version != version);
     }
 
     /** The area comes back before the call comes again. */
     @Test
     void aCallThatWasRefusedStoresNothingLater() {
-        MemorySegment area = Arena.ofAuto().allocate(REGION, 4096);
-        RegionHolders holders = new RegionHolders(area, REGION, 1);
-        carryOut(setInArea(holders, area, 40_000, 1));
-        hold(holders);
-        carryOut(setInArea(holders, area, 40_000, 1));
+        carryOut(setInArea(40_000, 1));
+        hold();
+        carryOut(setInArea(40_000, 1));
         assertEquals(0, shards.totals().objects());
-        carryOut(setInArea(holders, area, 40_000, 2));
+        carryOut(setInArea(40_000, 2));
         assertEquals(1, shards.totals().objects());
     }
 
@@ -245,10 +243,8 @@ class ShardThreadTest {
     /** A long value is copied in steps, between which the thread carries out other calls. */
     @Test
     void otherCallsDoNotWaitForALongValue() {
-        MemorySegment area = Arena.ofAuto().allocate(REGION, 4096);
-        RegionHolders holders = new RegionHolders(area, REGION, 1);
-        hold(holders);
-        HandedCall set = setInArea(holders, area, 300_000, 1);
+        hold();
+        HandedCall set = setInArea(300_000, 1);
         ShardThread owner = owner(set);
         owner.hand(set);
         int rounds = 0;
@@ -267,18 +263,16 @@ class ShardThreadTest {
     /** The connection, or the process, ends while its value is copied: the blocks are free again. */
     @Test
     void aValueThatIsCopiedHalfIsFreed() {
-        MemorySegment area = Arena.ofAuto().allocate(REGION, 4096);
-        RegionHolders holders = new RegionHolders(area, REGION, 1);
-        hold(holders);
-        HandedCall set = setInArea(holders, area, 300_000, 1);
+        hold();
+        HandedCall set = setInArea(300_000, 1);
         owner(set).hand(set);
         assertTrue(owner(set).run(false));
         assertTrue(shards.totals().usedBytes() > 0);
         holders.clear(0);
         owner(set).run(false);
         assertTrue(calls.takeAnswer());
-        hold(holders);
-        HandedCall again = setInArea(holders, area, 300_000, 2);
+        hold();
+        HandedCall again = setInArea(300_000, 2);
         owner(again).hand(again);
         assertTrue(owner(again).run(false));
         calls.cancel();
@@ -291,10 +285,8 @@ class ShardThreadTest {
     /** The thread that copies a value ends: the next one begins again, and no block is lost. */
     @Test
     void anotherThreadCopiesAValueAgain() {
-        MemorySegment area = Arena.ofAuto().allocate(REGION, 4096);
-        RegionHolders holders = new RegionHolders(area, REGION, 1);
-        hold(holders);
-        HandedCall set = setInArea(holders, area, 300_000, 1);
+        hold();
+        HandedCall set = setInArea(300_000, 1);
         ShardThread owner = owner(set);
         ShardThread other = owner == first ? second : first;
         owner.hand(set);
@@ -310,16 +302,11 @@ class ShardThreadTest {
         assertEquals(7 * ShardShape.SEGMENT_BYTES, shards.totals().usedBytes());
     }
 
-    /** The caller's region, which has a ring of reports at its begin. */
-    private final MemorySegment ringArea = Arena.ofAuto().allocate(REGION, 4096);
-
-    private final RegionHolders ringHolders = new RegionHolders(ringArea, REGION, 1);
-
-    /** A thread is told of the ring. */
-    private void tell(ShardThread thread) {
+    /** A call announces the ring to a thread. */
+    private void announce(ShardThread thread) {
         MemorySegment request = MemorySegment.ofArray(new byte[LeasedCalls.KEY]);
         LeasedCalls.ring(request, 0, 7, 0, 0, 0, 3);
-        HeldRegions held = new HeldRegions(ringHolders, LEASE, "client");
+        HeldRegions held = new HeldRegions(holders, LEASE, "client");
         assertEquals(KvStatus.DONE, thread.addRing(shards, held, request, 0));
     }
 
@@ -327,15 +314,15 @@ class ShardThreadTest {
     private void writeReport(long number, HandedCall stored, int reads) {
         ShardAnswer answer = stored(stored);
         long at = ReportRing.placeOf(number);
-        LeasedCalls.report(ringArea, at + ReportRing.REPORT, 7, shards.number(stored.shard), 1);
-        LeasedCalls.reported(ringArea, at + ReportRing.REPORT, 0, answer.unit, reads, answer.incarnation);
-        ReportRing.seal(ringArea, at, number, 1, new BlockChecksum(HASH));
+        LeasedCalls.report(area, at + ReportRing.REPORT, 7, shards.number(stored.shard), 1);
+        LeasedCalls.reported(area, at + ReportRing.REPORT, 0, answer.unit, reads, answer.incarnation);
+        ReportRing.seal(area, at, number, 1, new BlockChecksum(HASH));
     }
 
     /** Has both threads look at their rings until a number of reports is merged, and once more. */
     private void merge(long reports) {
         long deadline = System.nanoTime() + 10_000_000_000L;
-        while (ringArea.get(JAVA_LONG, 0) < reports && System.nanoTime() - deadline < 0) {
+        while (area.get(JAVA_LONG, 0) < reports && System.nanoTime() - deadline < 0) {
             first.run(false);
             second.run(false);
         }
@@ -344,21 +331,21 @@ class ShardThreadTest {
             first.run(false);
             second.run(false);
         }
-        assertEquals(reports, ringArea.get(JAVA_LONG, 0));
+        assertEquals(reports, area.get(JAVA_LONG, 0));
     }
 
     /** The connection of a session that was made again, or of a later session of its number, is another thread's. */
     @Test
     void aWrittenReportCountsOnceWhicheverThreadLooks() {
-        hold(ringHolders);
+        hold();
         HandedCall set = call(LeasedCalls.SET, 1);
         owner(set).hand(set);
         owner(set).run(false);
-        tell(first);
-        tell(second);
+        announce(first);
+        announce(second);
         writeReport(1, set, 10);
         merge(1);
-        tell(first);
+        announce(first);
         writeReport(2, set, 10);
         merge(2);
         assertEquals(2, shards.totals().written());
@@ -368,11 +355,11 @@ class ShardThreadTest {
     /** A call on the shard did not end, and the shard cannot be put in order: that fails, and the thread continues. */
     @Test
     void aWrittenReportThatFailsEndsNoThread() {
-        hold(ringHolders);
+        hold();
         HandedCall set = call(LeasedCalls.SET, 1);
         owner(set).hand(set);
         owner(set).run(false);
-        tell(owner(set));
+        announce(owner(set));
         writeReport(1, set, 10);
         shards.shard(set.shard).fail(() -> {
             throw new IllegalStateException("a report fails");

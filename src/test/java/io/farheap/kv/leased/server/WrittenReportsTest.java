@@ -119,7 +119,7 @@ class WrittenReportsTest {
         assertEquals(BEFORE + 1, merged());
     }
 
-    /** The server is told of a full ring again, and of a ring by another connection: each report counts once. */
+    /** A full ring is announced again, and a ring by another connection, too: each report counts once. */
     @Test
     void aRingThatIsToldAgainHasThePendingReports() {
         for (int i = 1; i <= ReportRing.REPORTS; i++) {

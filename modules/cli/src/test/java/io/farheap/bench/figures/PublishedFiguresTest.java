@@ -126,7 +126,7 @@ class PublishedFiguresTest {
 
     /** As the help of ./farheap figures says. */
     @Test
-    void allTakeSomeThreeAndAHalfHours() {
+    void allTakeSomeFourHours() {
         Duration all = Duration.ZERO;
         for (FigureSpec figure : figures.all()) {
             all = all.plus(figure.expected());
@@ -135,7 +135,7 @@ class PublishedFiguresTest {
                             && figure.limit().compareTo(figure.expected().multipliedBy(6)) <= 0,
                     () -> figure.name() + ": its limit is 2 to 6 times as long as a run on a quiet machine");
         }
-        assertTrue(all.toMinutes() >= 195 && all.toMinutes() <= 235, all::toString);
+        assertTrue(all.toMinutes() >= 225 && all.toMinutes() <= 255, all::toString);
     }
 
     @Test

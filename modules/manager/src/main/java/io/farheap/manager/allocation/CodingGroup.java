@@ -53,13 +53,7 @@ public final class CodingGroup {
 
     /** Returns the servers in the order of their places. */
     public List<GroupServer> servers() {
-        List<GroupServer> servers = new ArrayList<>(members);
-        for (GroupServer server : places) {
-            if (server != null) {
-                servers.add(server);
-            }
-        }
-        return servers;
+        return serversIn(1, 0);
     }
 
     /** Returns the server at a place, from 0; null if the place is free. */
@@ -132,6 +126,29 @@ public final class CodingGroup {
             count += places[place] == null ? 0 : 1;
         }
         return count;
+    }
+
+    /** Returns the servers in one of some parts of the group, in the order of their places. */
+    List<GroupServer> serversIn(int parts, int part) {
+        List<GroupServer> servers = new ArrayList<>();
+        int end = partStart(places.length, parts, part + 1);
+        for (int place = partStart(places.length, parts, part); place < end; place++) {
+            GroupServer server = places[place];
+            if (server != null) {
+                servers.add(server);
+            }
+        }
+        return servers;
+    }
+
+    /**
+     * Returns the servers of the part in which a place is, in the order of their places.
+     *
+     * @param splits k + r of the code
+     */
+    public List<GroupServer> partServers(int splits, int place) {
+        int parts = parts(places.length, splits);
+        return serversIn(parts, partOf(places.length, parts, place));
     }
 
     boolean hasDomain(String domain) {

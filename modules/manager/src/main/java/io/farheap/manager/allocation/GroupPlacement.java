@@ -189,7 +189,7 @@ public final class GroupPlacement implements RangePlacement {
         int parts = CodingGroup.parts(groups.size(), splits);
         GroupPart home = home(rest, parts);
         if (home != null) {
-            GroupServer inside = lighter(null, home.servers(parts), rest, load);
+            GroupServer inside = lighter(null, home.group.serversIn(parts, home.part), rest, load);
             if (inside != null) {
                 return new SlabChoice(inside, false);
             }
@@ -271,18 +271,6 @@ public final class GroupPlacement implements RangePlacement {
                 return own > others;
             }
             return group == other.group ? part < other.part : group.number() < other.group.number();
-        }
-
-        List<GroupServer> servers(int parts) {
-            List<GroupServer> servers = new ArrayList<>();
-            int end = CodingGroup.partStart(group.size(), parts, part + 1);
-            for (int place = CodingGroup.partStart(group.size(), parts, part); place < end; place++) {
-                GroupServer server = group.at(place);
-                if (server != null) {
-                    servers.add(server);
-                }
-            }
-            return servers;
         }
     }
 

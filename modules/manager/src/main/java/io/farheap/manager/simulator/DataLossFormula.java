@@ -2,6 +2,7 @@ package io.farheap.manager.simulator;
 
 import java.util.Arrays;
 import java.util.Map;
+import java.util.function.BinaryOperator;
 
 /**
  * The probability that data is lost if a number of random servers fail at once: Hydra's formula (section 5), which
@@ -83,17 +84,7 @@ final class DataLossFormula {
         static final LossOutcomes NONE = new LossOutcomes(DegreeWindow.ONE, new DegreeWindow(0, new double[0]));
 
         LossOutcomes power(int exponent, int most) {
-            LossOutcomes result = NONE;
-            LossOutcomes square = this;
-            for (int rest = exponent; rest > 0; rest >>= 1) {
-                if ((rest & 1) == 1) {
-                    result = result.times(square, most);
-                }
-                if (rest > 1) {
-                    square = square.times(square, most);
-                }
-            }
-            return result;
+            return DataLossFormula.power(NONE, this, exponent, (a, b) -> a.times(b, most));
         }
 
         LossOutcomes times(LossOutcomes other, int most) {
@@ -101,6 +92,21 @@ final class DataLossFormula {
                     harmless.times(other.harmless, most),
                     lossy.times(other.harmless.plus(other.lossy), most).plus(harmless.times(other.lossy, most)));
         }
+    }
+
+    /** Returns a power of a base, by as many multiplications as the exponent has binary digits, or twice as many. */
+    private static <T> T power(T one, T base, int exponent, BinaryOperator<T> times) {
+        T result = one;
+        T square = base;
+        for (int rest = exponent; rest > 0; rest >>= 1) {
+            if ((rest & 1) == 1) {
+                result = times.apply(result, square);
+            }
+            if (rest > 1) {
+                square = times.apply(square, square);
+            }
+        }
+        return result;
     }
 
     /** Returns the probability that a random set of {@code drawn} servers has more than r of the dead ones. */
@@ -174,17 +180,7 @@ final class DataLossFormula {
         }
 
         DegreeWindow power(int exponent, int most) {
-            DegreeWindow result = ONE;
-            DegreeWindow square = this;
-            for (int rest = exponent; rest > 0; rest >>= 1) {
-                if ((rest & 1) == 1) {
-                    result = result.times(square, most);
-                }
-                if (rest > 1) {
-                    square = square.times(square, most);
-                }
-            }
-            return result;
+            return DataLossFormula.power(ONE, this, exponent, (a, b) -> a.times(b, most));
         }
 
         DegreeWindow times(DegreeWindow other, int most) {

@@ -97,21 +97,7 @@ final class PlacedCluster {
         CodingGroups all = Objects.requireNonNull(groups);
         GroupServer first = range.getFirst();
         CodingGroup group = Objects.requireNonNull(all.groupOf(first.id()));
-        int start = 0;
-        for (int size : CodingGroup.partSizes(group.size(), range.size())) {
-            if (all.placeOf(first.id()) < start + size) {
-                List<GroupServer> part = new ArrayList<>();
-                for (int place = start; place < start + size; place++) {
-                    GroupServer server = group.at(place);
-                    if (server != null) {
-                        part.add(server);
-                    }
-                }
-                return part;
-            }
-            start += size;
-        }
-        throw new IllegalStateException(first + " has no place in " + group);
+        return group.partServers(range.size(), all.placeOf(first.id()));
     }
 
     /** Returns the slabs of the server with the most, for each that servers have on average. */

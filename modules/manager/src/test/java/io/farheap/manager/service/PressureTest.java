@@ -318,8 +318,8 @@ class PressureTest {
         int total = ALL + 2 * caches + 1;
         cluster.reports(1, total);
         for (long id : ids(100, caches)) {
-            cluster.manager.allocate(new CacheRequest(
-                    id, 99, "near", 2 * MIB, 0, "d/c/r", List.of(new AllocationCandidate(1, 0))));
+            cluster.manager.allocate(
+                    new CacheRequest(id, 99, "near", 2 * MIB, 0, "d/c/r", List.of(new AllocationCandidate(1, 0))));
         }
         cluster.allocate(300, 1, 0);
         line.close();

@@ -46,7 +46,7 @@ public final class PressureRelief {
         /** By cache: how many of them are its own; of caches with most there before the others. */
         private Map<Long, Integer> caches = Map.of();
 
-        private final Map<Long, Notice> told = new HashMap<>();
+        private final Map<Long, Notice> notices = new HashMap<>();
         /** Of how many the log has said so last. */
         private int said;
     }
@@ -269,9 +269,9 @@ public final class PressureRelief {
     public void alert() {
         shortages.forEach((serverId, shortage) -> shortage.caches.forEach((cacheId, count) -> {
             Clients.ClientLine line = clients.line(cacheId);
-            Notice before = shortage.told.get(cacheId);
+            Notice before = shortage.notices.get(cacheId);
             if (line != null && (before == null || !before.line().equals(line) || count / 2 >= before.regions())) {
-                shortage.told.put(cacheId, new Notice(line, count));
+                shortage.notices.put(cacheId, new Notice(line, count));
                 String address = servers.address(serverId);
                 line.tell(listener -> listener.wanted(cacheId, address, count));
             }
