@@ -105,8 +105,8 @@ public final class FarMap implements AutoCloseable {
         name = now.name();
         tally = new MapCountTotals(now.experts());
         now.start();
-        reopener =
-                new MapReopener(addresses -> opening.open(addresses).with(this::movingSession), () -> now, this::use);
+        reopener = new MapReopener(
+                addresses -> opening.open(addresses).with(this::movingSession), () -> now, this::use, this::end);
         onLost.set(reopener::look);
         FlightRecorder.addPeriodicEvent(MapStatisticsEvent.class, statistics);
         // A lease may have been lost before.
@@ -135,6 +135,16 @@ public final class FarMap implements AutoCloseable {
             now = made;
         }
         return true;
+    }
+
+    /**
+     * Ends a connection that another one has replaced. A change of the map's memory over it may be recorded already and
+     * wait for all processes, so it ends first: else it would fail, although it is made.
+     */
+    private void end(EngineConnection replaced) {
+        synchronized (memoryChange) {
+            replaced.end();
+        }
     }
 
     /** The name by which processes open the map. */

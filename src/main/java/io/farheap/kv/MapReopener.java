@@ -4,6 +4,7 @@ import io.farheap.kv.contract.MapException;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -23,6 +24,7 @@ final class MapReopener implements AutoCloseable {
     private final Opening opening;
     private final Supplier<EngineConnection> present;
     private final Predicate<EngineConnection> taker;
+    private final Consumer<EngineConnection> ender;
     private @Nullable Thread thread;
     private volatile boolean closed;
 
@@ -34,11 +36,17 @@ final class MapReopener implements AutoCloseable {
     /**
      * @param present the connection that is used
      * @param taker uses another one instead; false if the map is closed
+     * @param ender ends the one that was used before
      */
-    MapReopener(Opening opening, Supplier<EngineConnection> present, Predicate<EngineConnection> taker) {
+    MapReopener(
+            Opening opening,
+            Supplier<EngineConnection> present,
+            Predicate<EngineConnection> taker,
+            Consumer<EngineConnection> ender) {
         this.opening = opening;
         this.present = present;
         this.taker = taker;
+        this.ender = ender;
     }
 
     /** A lease may be lost. */
@@ -101,7 +109,7 @@ final class MapReopener implements AutoCloseable {
         }
         if (taken) {
             try {
-                before.end();
+                ender.accept(before);
             } finally {
                 made.isAlone();
             }

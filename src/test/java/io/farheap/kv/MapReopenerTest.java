@@ -38,7 +38,8 @@ class MapReopenerTest {
                                 : MapException.forGood("the map has ended");
                     },
                     () -> connection,
-                    made -> false);
+                    made -> false,
+                    replaced -> {});
             reopener.look();
             await(() -> !isWorking(reopener));
             assertEquals(2, attempts.get());

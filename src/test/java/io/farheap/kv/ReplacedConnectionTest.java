@@ -157,6 +157,29 @@ class ReplacedConnectionTest {
                 calls);
     }
 
+    /** The map is opened again while it drains a server that is lost: the drain may have been recorded already. */
+    @Test
+    void aConnectionOverWhichTheMapsMemoryChangesEndsBehindTheChange() {
+        List<String> calls = new CopyOnWriteArrayList<>();
+        AtomicBoolean isLost = new AtomicBoolean();
+        AtomicReference<Runnable> look = new AtomicReference<>(() -> {});
+        FarMap map = new FarMap(
+                sessions -> lost(calls, "first", isLost), look, addresses -> sessions -> lost(calls, "second", isLost));
+        isLost.set(true);
+        synchronized (Fields.get(map, "memoryChange", Object.class)) {
+            Objects.requireNonNull(look.get()).run();
+            Thread reopens = Fields.get(Fields.get(map, "reopener", MapReopener.class), "thread", Thread.class);
+            Wait.until(
+                    () -> calls.contains("second start") && reopens.getState() == Thread.State.BLOCKED
+                            || calls.contains("first end"),
+                    20_000_000_000L,
+                    "the map is not opened again");
+            assertEquals(List.of("first start", "second succeeds", "second start"), calls);
+        }
+        Wait.until(() -> calls.contains("second isAlone"), 20_000_000_000L, "the map is not opened again");
+        map.close();
+    }
+
     private static void use(FarMap map, EngineConnection connection) {
         try {
             Fields.field(map, "now").set(map, connection);
