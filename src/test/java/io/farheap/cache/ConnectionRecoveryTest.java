@@ -197,6 +197,14 @@ class ConnectionRecoveryTest {
     }
 
     @Test
+    void aBlockingReadThatFailsIsRepeatedIntoItsPlace() {
+        buffer.segment().set(JAVA_LONG, 8, 5);
+        session.writeBlocking(0, buffer, 8, 8);
+        SessionFaults.failConnection(session.core(), 0);
+        assertEquals(5, valueAt(0));
+    }
+
+    @Test
     void aWriteThatWasOnItsWayEndsBehindTheFence() {
         late();
         write("write", 0, 1);

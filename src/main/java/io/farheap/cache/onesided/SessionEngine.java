@@ -224,9 +224,11 @@ public final class SessionEngine implements RequestPath {
         long start = timed > 0 ? System.nanoTime() : 0;
         long remote = route.address + table.offsetOf(address);
         int key = buffer.localKey();
-        int result = route.operation.run(write, buffer.address() + offset, key, remote, route.remoteKey, (int) length);
+        long local = buffer.address() + offset;
+        int result = route.operation.run(write, local, key, remote, route.remoteKey, (int) length);
         if (result != OneOperation.COMPLETED) {
-            PostedRequest request = begin(write, address, length, buffer, 0, done, token);
+            // With its place in the buffer, as a read that fails is posted again.
+            PostedRequest request = begin(write, address, length, buffer, local, done, token);
             request.begin(length, 1);
             request.timed = timed;
             request.issuedAt = start;
