@@ -223,7 +223,7 @@ public final class Reconnects {
             }
             space.servers(server -> look(server, now));
         }
-        down = 0;
+        int waiting = 0;
         for (int i = 0; i < lines.size(); i++) {
             ConnectionState line = lines.get(i);
             // A server whose lease is lost is not connected again; operations that were posted under that lease take no
@@ -233,12 +233,14 @@ public final class Reconnects {
                 line.link.giveUp();
             }
             if (line.link.isDown()) {
-                down++;
+                waiting++;
                 if (line.link.isDue(now)) {
                     reconnect(line, TAG | i, now);
                 }
             }
         }
+        // Once: another thread may look, and must not see all connections up in between.
+        down = waiting;
     }
 
     private void reconnect(ConnectionState line, long tag, long now) {
